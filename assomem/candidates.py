@@ -1,0 +1,346 @@
+"""Reads: which utterances are worth ranking for a question, and what ranking needs to know of them.
+
+Four lists are united: nearest by vector (whole utterances and pieces of long ones), anchored to the nearest clues,
+best by full text, and best by the full text of their window. The preset `paper` takes the clues alone.
+"""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from threading import Lock
+
+import numpy as np
+from neo4j import Record
+from numpy.typing import NDArray
+
+from assomem.dialogue import identity
+from assomem.graph import speaker_key
+from assomem.graph.nearest import to_vector
+from assomem.postings import UNDATED, Layout, WordScores, score_words
+from assomem.question import Question
+from assomem.store import Store, load
+
+BY_VECTOR = 150
+BY_TEXT = 150
+BY_WINDOW = 100
+BY_CLUE = 100
+NEAREST_CLUES = 10
+"""K of the paper: so many clues are looked up."""
+OVERFETCH = 2
+"""The index is approximate: asked for more, it finds the nearest more surely."""
+MOST_CANDIDATES = 600
+"""The ranked pool is bounded, whatever the size of the memory."""
+
+_HIGHEST = "\U0010ffff"
+_NEVER = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryState:
+    """A memory as of one revision."""
+
+    name: str
+    key: str
+    revision: int
+    dimensions: int
+    utterances: int
+    dated: int
+    assistant: int
+
+    @property
+    def kind(self) -> str:
+        """What sort of talk it holds, from what was counted while writing; picks the weights.
+
+        Two questions: do assistants speak in it, and does it carry times?
+        """
+        who = "assistant" if self.assistant * 10 >= self.utterances else "people"
+        when = "dated" if self.dated * 2 >= self.utterances else "undated"
+        return f"{who}, {when}"
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which utterances may be found; None does not restrict."""
+
+    asked_at: datetime
+    until: datetime
+    """The end of the day of `asked_at`: only what was said before it; undated utterances stay."""
+    after: datetime | None = None
+    """Only what was said at this moment or later; undated utterances go."""
+    before: datetime | None = None
+    """Only what was said before this moment; undated utterances go."""
+    speaker: str | None = None
+    session_id: str | None = None
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The candidates of a question. Every field has one entry for each, in ascending order of ordinals."""
+
+    ordinals: NDArray[np.int64]
+    uids: tuple[str, ...]
+    utterance_ids: tuple[str, ...]
+    session_ids: tuple[str, ...]
+    positions: NDArray[np.int64]
+    speakers: tuple[str, ...]
+    texts: tuple[str, ...]
+    said_at: tuple[datetime | None, ...]
+    instants: NDArray[np.float64]
+    """POSIX seconds; nan when undated."""
+    means: tuple[tuple[tuple[float, float], ...], ...]
+    """Intervals it talks about, POSIX seconds."""
+    cosine: NDArray[np.float64]
+    """Question and utterance (its nearest piece), -1..1; nan without vectors."""
+    context_cosine: NDArray[np.float64]
+    """Question and e_i + 0.5 e_(i-1), -1..1; nan without vectors."""
+    text_score: NDArray[np.float64]
+    """BM25 of the utterance."""
+    window_score: NDArray[np.float64]
+    """BM25 of its window."""
+    session_score: NDArray[np.float64]
+    """BM25 of its session."""
+    reply_score: NDArray[np.float64]
+    """BM25 of the utterance before it where that one asks something, else 0."""
+    found_by: tuple[frozenset[str], ...]
+    """The lists it was on: vector, clue, text, window."""
+    words: WordScores
+    """The scores of the whole memory, by ordinal."""
+    total: int
+    """Utterances that could have been candidates."""
+
+    def __len__(self) -> int:
+        return len(self.uids)
+
+
+class Layouts:
+    """Layouts of the memories this process reads, by revision; safe to share between threads."""
+
+    def __init__(self) -> None:
+        """Begin empty."""
+        self._kept: OrderedDict[str, tuple[str, int, Layout]] = OrderedDict()
+        self._lock = Lock()
+
+    def read(self, store: Store, state: MemoryState) -> Layout:
+        """The layout of a memory, from this process when it is of the same revision."""
+        with self._lock:
+            kept = self._kept.get(state.name)
+        if kept is not None and kept[:2] == (state.key, state.revision):
+            return kept[2]
+        rows = store.read(load("graph/read_layout"), memory=state.name, **{"from": 0})
+        layout = Layout.unpack([row["places"] for row in rows])
+        with self._lock:
+            self._kept[state.name] = (state.key, state.revision, layout)
+            self._kept.move_to_end(state.name)
+            while len(self._kept) > 16:
+                self._kept.popitem(last=False)
+        return layout
+
+
+def find(
+    store: Store,
+    state: MemoryState,
+    question: Question,
+    filters: Filters,
+    layouts: Layouts,
+    *,
+    clues_only: bool = False,
+    also: str | None = None,
+) -> Candidates:
+    """The candidates of a question.
+
+    Args:
+        store: the database.
+        state: the memory.
+        question: the question; without a usable vector only its words count.
+        filters: which utterances may be found.
+        layouts: what this process knows of layouts.
+        clues_only: the paper's way: only utterances anchored to the nearest topic clues.
+        also: the id of an utterance to take in whether or not a list has it, to explain why it was not chosen.
+    """
+    layout = layouts.read(store, state)
+    allowed = _allowed(store, state, filters, layout)
+    lists = store.read(load("graph/read_postings"), memory=state.name, terms=sorted(set(question.terms)))
+    postings: dict[str, list[bytes]] = {term: [] for term in question.terms}
+    for row in lists:
+        postings[row["term"]].append(row["entries"])
+    words = score_words(layout, postings)
+    found: dict[str, list[int]] = {}
+    if question.embedding is not None:
+        found |= _by_meaning(store, state, question, filters, clues_only=clues_only)
+    if not clues_only:
+        found["text"] = _best(words.text, allowed, BY_TEXT)
+        found["window"] = _best(words.window, allowed, BY_WINDOW)
+    reasons: dict[int, set[str]] = {}
+    for name, ordinals in found.items():
+        for ordinal in ordinals:
+            # The index may know an utterance that is newer than the layout just read: it counts as well.
+            if ordinal >= len(allowed) or allowed[ordinal]:
+                reasons.setdefault(ordinal, set()).add(name)
+    if not clues_only:
+        _limit(reasons, found)
+    if also is not None:
+        uid = identity(state.name, also)
+        for row in store.read(load("candidates/ordinal"), memory=state.name, uid=uid):
+            reasons.setdefault(row["ordinal"], set())
+    return _detailed(store, state, question, reasons, words, int(allowed.sum()))
+
+
+def token_vectors(
+    store: Store, state: MemoryState, ordinals: Sequence[int]
+) -> dict[int, list[NDArray[np.float32]]]:
+    """Token vectors of some utterances, by ordinal: one array of unit rows for each piece; absent without any."""
+    rows = store.read(load("candidates/token_vectors"), memory=state.name, ordinals=list(ordinals))
+    vectors: dict[int, list[NDArray[np.float32]]] = {}
+    for row in rows:
+        if row["tokens"]:
+            tokens = np.frombuffer(row["tokens"], np.int8).reshape(-1, 128).astype(np.float32) / 127
+            ends = np.cumsum(row["pieces"])
+            vectors[row["ordinal"]] = [piece for piece in np.split(tokens, ends[:-1]) if len(piece)]
+    return vectors
+
+
+def _by_meaning(
+    store: Store, state: MemoryState, question: Question, filters: Filters, *, clues_only: bool
+) -> dict[str, list[int]]:
+    assert question.embedding is not None
+    vector = to_vector(question.embedding.vector)
+    start, end = _instants(filters)
+    limits = {
+        "memory": state.name,
+        "vector": vector,
+        "from": start,
+        "until": end,
+        "speaker_from": "" if filters.speaker is None else speaker_key(filters.speaker),
+        "speaker_to": _HIGHEST if filters.speaker is None else speaker_key(filters.speaker),
+        "session_from": "" if filters.session_id is None else filters.session_id,
+        "session_to": _HIGHEST if filters.session_id is None else filters.session_id,
+    }
+    by_clue = store.read(
+        load("candidates/by_clue"),
+        memory=state.name,
+        vector=vector,
+        clues=NEAREST_CLUES,
+        kind_from="topic" if clues_only else "",
+        kind_to="topic" if clues_only else _HIGHEST,
+        limit=MOST_CANDIDATES if clues_only else BY_CLUE,
+        **{"from": start},
+        until=end,
+    )
+    found = {"clue": [row["ordinal"] for row in by_clue]}
+    if not clues_only:
+        near: dict[int, float] = {}
+        for name in ("candidates/by_vector", "candidates/by_piece"):
+            for row in store.read(load(name), limit=BY_VECTOR * OVERFETCH, **limits):
+                near[row["ordinal"]] = max(near.get(row["ordinal"], -1.0), row["cosine"])
+        found["vector"] = sorted(near, key=lambda ordinal: (-near[ordinal], ordinal))[:BY_VECTOR]
+    return found
+
+
+def _instants(filters: Filters) -> tuple[int, int]:
+    """Limits in whole seconds, [from, until)."""
+    start = int(UNDATED) if filters.after is None else int(np.ceil(filters.after.timestamp()))
+    end = int(np.ceil(filters.until.timestamp()))
+    if filters.before is not None:
+        end = min(end, int(np.ceil(filters.before.timestamp())))
+        # A limit on time leaves undated utterances out: nobody knows whether they keep it.
+        start = max(start, int(UNDATED) + 1)
+    return start, min(end, _NEVER)
+
+
+def _allowed(store: Store, state: MemoryState, filters: Filters, layout: Layout) -> NDArray[np.bool_]:
+    start, end = _instants(filters)
+    allowed = layout.live & (layout.instant >= start) & (layout.instant < end)
+    if filters.session_id is not None:
+        rows = store.read(load("candidates/of_session"), memory=state.name, session_id=filters.session_id)
+        allowed &= layout.session == (rows[0]["number"] if rows else -1)
+    if filters.speaker is not None:
+        key = speaker_key(filters.speaker)
+        said = store.read(load("candidates/of_speaker"), memory=state.name, speaker_key=key)[0]["ordinals"]
+        theirs = np.zeros(len(allowed), bool)
+        theirs[[ordinal for ordinal in said if ordinal < len(allowed)]] = True
+        allowed &= theirs
+    return allowed
+
+
+def _best(scores: NDArray[np.float64], allowed: NDArray[np.bool_], limit: int) -> list[int]:
+    """Ordinals of the best scores above 0 among the allowed, best first, ties by ordinal."""
+    hits = np.flatnonzero(allowed & (scores > 0))
+    return [int(ordinal) for ordinal in hits[np.argsort(-scores[hits], kind="stable")][:limit]]
+
+
+def _limit(reasons: dict[int, set[str]], found: dict[str, list[int]]) -> None:
+    """Keep at most MOST_CANDIDATES, those that stand highest on some list."""
+    if len(reasons) <= MOST_CANDIDATES:
+        return
+    best: dict[int, int] = {}
+    for ordinals in found.values():
+        for place, ordinal in enumerate(ordinals):
+            best[ordinal] = min(best.get(ordinal, place), place)
+    for ordinal in sorted(reasons, key=lambda one: (best[one], one))[MOST_CANDIDATES:]:
+        del reasons[ordinal]
+
+
+def _detailed(
+    store: Store,
+    state: MemoryState,
+    question: Question,
+    reasons: dict[int, set[str]],
+    words: WordScores,
+    total: int,
+) -> Candidates:
+    vector = np.zeros(state.dimensions, np.float32)
+    if question.embedding is not None:
+        vector = question.embedding.vector
+    rows: list[Record] = []
+    if reasons:
+        rows = store.read(
+            load("candidates/details"), memory=state.name, ordinals=sorted(reasons), vector=to_vector(vector)
+        )
+    ordinals = np.array([row["ordinal"] for row in rows], np.int64)
+    cosine = _floats(rows, "cosine")
+    if question.embedding is None:
+        cosine = np.full(len(rows), np.nan)
+    before = np.array(
+        [-1 if row["before_ordinal"] is None else row["before_ordinal"] for row in rows], np.int64
+    )
+    asks = np.array([bool(row["before_asks"]) for row in rows], bool)
+    return Candidates(
+        ordinals=ordinals,
+        uids=tuple(row["uid"] for row in rows),
+        utterance_ids=tuple(row["utterance_id"] for row in rows),
+        session_ids=tuple(row["session_id"] for row in rows),
+        positions=np.array([row["position"] for row in rows], np.int64),
+        speakers=tuple(row["speaker"] for row in rows),
+        texts=tuple(row["text"] for row in rows),
+        said_at=tuple(None if row["said_at"] is None else row["said_at"].to_native() for row in rows),
+        instants=np.array([np.nan if row["said_at"] is None else row["instant"] for row in rows], np.float64),
+        means=tuple(tuple((float(start), float(end)) for start, end in row["means"]) for row in rows),
+        cosine=cosine,
+        context_cosine=_context(cosine, _floats(rows, "before_cosine"), _floats(rows, "before_link")),
+        text_score=_at(words.text, ordinals),
+        window_score=_at(words.window, ordinals),
+        session_score=_at(words.session, ordinals),
+        reply_score=np.where(asks, _at(words.text, before), 0.0),
+        found_by=tuple(frozenset(reasons[int(ordinal)]) for ordinal in ordinals),
+        words=words,
+        total=total,
+    )
+
+
+def _context(
+    cosine: NDArray[np.float64], before: NDArray[np.float64], link: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """cos(q, e_i + 0.5 e_(i-1)) from three cosines, so that no vector has to travel."""
+    joined = (cosine + 0.5 * before) / np.sqrt(1.25 + link)
+    return np.where(np.isnan(joined), cosine, joined)
+
+
+def _floats(rows: Sequence[Record], column: str) -> NDArray[np.float64]:
+    return np.array([np.nan if row[column] is None else row[column] for row in rows], np.float64)
+
+
+def _at(scores: NDArray[np.float64], ordinals: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Scores of some ordinals; 0 where there is none."""
+    known = (ordinals >= 0) & (ordinals < len(scores))
+    return np.where(known, scores[np.where(known, ordinals, 0)] if len(scores) else 0.0, 0.0)

@@ -1,0 +1,131 @@
+"""Fusion: readings × weights → one score for each candidate.
+
+Score(q, u) = Σ_d w_d(q) · s̃_d(u) with d in relevance, importance, temporal (AssoMem, ICLR 2026, "Fusion"). A signal
+may be several readings: then s̃_d is their weighted mean and w_d the sum of their weights, which is the same sum
+written once for each reading. Weights sum to 1, readings lie in 0..1, so scores do too.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assomem.errors import SettingsError
+from assomem.evidence import Contribution
+
+SIGNALS = ("relevance", "importance", "temporal")
+
+Preset = Literal["default", "paper"]
+
+ReadingWeights = Mapping[str, Mapping[str, float]]
+"""signal → reading → weight; all of them sum to 1."""
+
+
+@dataclass(frozen=True)
+class Fused:
+    """The scores of all candidates, and what they are made of."""
+
+    scores: NDArray[np.float64]
+    readings: Mapping[str, NDArray[np.float64]]
+    weights: ReadingWeights
+
+    @property
+    def signal_weights(self) -> dict[str, float]:
+        """w_d of each signal; they sum to 1."""
+        return {signal: sum(self.weights[signal].values()) for signal in SIGNALS}
+
+    def signals(self, index: int) -> dict[str, float]:
+        """s̃_d of one candidate: each signal in 0..1; 0 for a signal without weight."""
+        values: dict[str, float] = {}
+        for signal, weight in self.signal_weights.items():
+            adds = sum(
+                share * float(self.readings[reading][index])
+                for reading, share in self.weights[signal].items()
+            )
+            values[signal] = adds / weight if weight > 0 else 0.0
+        return values
+
+    def contributions(self, index: int) -> tuple[Contribution, ...]:
+        """What each reading added to one candidate's score; `adds` sum to it. The greatest first."""
+        found = [
+            Contribution(signal, reading, value, weight, value * weight)
+            for signal in SIGNALS
+            for reading, weight in self.weights[signal].items()
+            for value in [float(self.readings[reading][index])]
+        ]
+        return tuple(sorted(found, key=lambda one: (-one.adds, -one.weight, one.reading)))
+
+
+def fuse(readings: Mapping[str, NDArray[np.float64]], weights: ReadingWeights) -> Fused:
+    """Add up the readings of every candidate.
+
+    Args:
+        readings: by name, each in 0..1, one number for each candidate.
+        weights: for a reading that is not given (an embedder without token vectors has no late interaction) the
+            weight is shared out among the others in proportion.
+    """
+    there = {
+        signal: {reading: weight for reading, weight in weights[signal].items() if reading in readings}
+        for signal in SIGNALS
+    }
+    total = sum(weight for shares in there.values() for weight in shares.values())
+    scaled = {
+        signal: {reading: weight / total for reading, weight in shares.items()}
+        for signal, shares in there.items()
+    }
+    scores = np.zeros(len(next(iter(readings.values()))))
+    for shares in scaled.values():
+        for reading, weight in shares.items():
+            scores += weight * readings[reading]
+    return Fused(scores, readings, scaled)
+
+
+def weights_for(preset: Preset, kind: str, file: Path | None) -> ReadingWeights:
+    """The weights of a preset for a kind of memory, from the shipped file or another of its form.
+
+    Args:
+        preset: `default` or `paper`.
+        kind: the kind of memory, as `MemoryState.kind` gives it; the paper's weights know no kinds.
+        file: a weights file in place of the shipped one.
+
+    Raises:
+        SettingsError: the file cannot be read or does not have the form of one.
+    """
+    weights = _read(file)
+    chosen = weights["paper"] if preset == "paper" else weights["default"].get(kind)
+    where = f"weights file {file or 'weights.json'}, {preset}"
+    if not isinstance(chosen, dict):
+        raise SettingsError(f"{where}: has no weights for memories of kind {kind!r}")
+    found = cast(dict[str, dict[str, float]], chosen)
+    if set(found) != set(SIGNALS):
+        raise SettingsError(f"{where}, {kind}: must have exactly the signals {', '.join(SIGNALS)}")
+    values = [weight for shares in found.values() for weight in shares.values()]
+    if not all(
+        isinstance(weight, int | float) and math.isfinite(weight) and weight >= 0 for weight in values
+    ):
+        raise SettingsError(f"{where}, {kind}: every weight must be a number, 0 or more")
+    if sum(values) <= 0:
+        raise SettingsError(f"{where}, {kind}: at least one weight must be above 0")
+    total = sum(values)
+    return {signal: {name: weight / total for name, weight in found[signal].items()} for signal in SIGNALS}
+
+
+@cache
+def _read(file: Path | None) -> dict[str, dict[str, Any]]:
+    source = files("assomem").joinpath("weights.json") if file is None else file
+    try:
+        found: object = json.loads(source.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SettingsError(f"weights file {file}: cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise SettingsError(f"weights file {file}: is not JSON: {error}") from None
+    if not isinstance(found, dict) or not {"default", "paper"} <= cast(dict[str, Any], found).keys():
+        raise SettingsError(f"weights file {file}: must be an object with 'default' and 'paper'")
+    return cast(dict[str, dict[str, Any]], found)

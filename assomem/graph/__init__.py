@@ -1,0 +1,21 @@
+"""The graph of a memory: writing it, taking things out of it, checking it."""
+
+from assomem.graph.check import Problem, check
+from assomem.graph.forget import Forgotten, forget_memory, forget_utterances, session_uids
+from assomem.graph.nearest import Neighbours
+from assomem.graph.write import Remembered, append, check_embedder, speaker_key, write
+
+__all__ = [
+    "Forgotten",
+    "Neighbours",
+    "Problem",
+    "Remembered",
+    "append",
+    "check",
+    "check_embedder",
+    "forget_memory",
+    "forget_utterances",
+    "session_uids",
+    "speaker_key",
+    "write",
+]

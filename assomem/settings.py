@@ -1,0 +1,136 @@
+"""Every setting, with its unit, range and reason. The only module that reads the environment."""
+
+from pathlib import Path
+from typing import Literal, Self
+
+import platformdirs
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from assomem.errors import SettingsError
+
+
+class Settings(BaseSettings):
+    """What a user may change. Each field is read from `ASSOMEM_<NAME>` or a `.env` in the working folder.
+
+    Arguments win over the environment, the environment over `.env`. Secrets are masked when printed.
+    Build it with `read_settings`, which reports a wrong value as a `SettingsError`.
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix="ASSOMEM_",
+        env_file=".env",
+        env_file_encoding="utf-8",
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
+        hide_input_in_errors=True,
+        populate_by_name=True,
+    )
+
+    # -- where things lie
+    home: Path = Field(default_factory=lambda: Path(platformdirs.user_data_dir("assomem", appauthor=False)))
+    """Folder of the managed server: configuration, data, password, logs."""
+
+    cache: Path = Field(default_factory=lambda: Path())
+    """Folder of verified downloads (server jars, the packaged embedder). Default: the platform's cache folder,
+    or `<home>/cache` when only the home is set."""
+
+    # -- the database
+    neo4j_uri: str | None = None
+    """`bolt://`, `neo4j://`, or with `+s` / `+ssc`. Set: that server is used and nothing is started."""
+
+    neo4j_username: str = "neo4j"
+    neo4j_password: SecretStr = SecretStr("")
+    neo4j_database: str = "neo4j"
+
+    neo4j_file: Path | None = None
+    """A credentials file as Aura offers it for download; its values fill the four fields above."""
+
+    java: Path | None = None
+    """A `java` program of version 25 or newer for the managed server. Default: the packaged one."""
+
+    query_timeout_seconds: float = Field(default=60.0, gt=0, le=3600)
+    """After this many seconds Neo4j gives a query up."""
+
+    # -- models
+    embedder: str = "e5-small-v2"
+    """Name of the embedder: `e5-small-v2` (default, packaged), `bge-small-en-v1.5` (packaged)."""
+
+    chat_model: str | None = None
+    """Name of the model that writes answers, at an OpenAI-compatible endpoint. None: extractive answers."""
+
+    openai_api_key: SecretStr | None = Field(
+        default=None, validation_alias=AliasChoices("openai_api_key", "OPENAI_API_KEY")
+    )
+    openai_base_url: str | None = Field(
+        default=None, validation_alias=AliasChoices("openai_base_url", "OPENAI_BASE_URL")
+    )
+    chat_timeout_seconds: float = Field(default=60.0, gt=0, le=3600)
+    """After this many seconds a call to the language model is given up."""
+
+    # -- reading and storing
+    timezone: str | None = None
+    """IANA name (`Europe/Berlin`) in which times without a zone are read. None: such times are refused."""
+
+    max_text_characters: int = Field(default=262_144, ge=1, le=10_000_000)
+    """A longer utterance is refused by name: Neo4j would store it, but a prompt could never hold it."""
+
+    max_question_characters: int = Field(default=100_000, ge=1, le=1_000_000)
+    """A longer question is refused."""
+
+    # -- retrieval
+    preset: Literal["default", "paper"] = "default"
+    weights: Path | None = None
+    """A weights file in place of the shipped one."""
+
+    evidence_tokens: int = Field(default=3000, ge=100, le=1_000_000)
+    """Budget of evidence in a prompt, in tokens (about four characters each)."""
+
+    @field_validator("timezone")
+    @classmethod
+    def _known_zone(cls, name: str | None) -> str | None:
+        if name is not None:
+            from zoneinfo import ZoneInfo
+
+            try:
+                ZoneInfo(name)
+            except (OSError, ValueError) as error:
+                raise ValueError("not an IANA time zone name such as Europe/Berlin or UTC") from error
+        return name
+
+    @field_validator("neo4j_uri")
+    @classmethod
+    def _known_scheme(cls, uri: str | None) -> str | None:
+        if uri is not None and not uri.startswith(
+            ("bolt://", "bolt+s://", "bolt+ssc://", "neo4j://", "neo4j+s://", "neo4j+ssc://")
+        ):
+            raise ValueError("must begin with bolt://, neo4j://, or one of them with +s or +ssc")
+        return uri
+
+    @model_validator(mode="after")
+    def _fill_cache(self) -> Self:
+        if "cache" not in self.model_fields_set:
+            default = (
+                self.home / "cache"
+                if "home" in self.model_fields_set
+                else Path(platformdirs.user_cache_dir("assomem", appauthor=False))
+            )
+            object.__setattr__(self, "cache", default)
+        return self
+
+
+def read_settings(**given: object) -> Settings:
+    """Settings from arguments, environment and `.env`, checked.
+
+    Raises:
+        SettingsError: names every wrong field and what is allowed; never shows the value.
+    """
+    try:
+        return Settings(**given)  # pyright: ignore[reportArgumentType]
+    except ValidationError as error:
+        wrong = "; ".join(
+            f"{'.'.join(str(part) for part in problem['loc'])}: {problem['msg']}"
+            for problem in error.errors()
+        )
+        raise SettingsError(f"settings: {wrong}. Set them by argument, ASSOMEM_<NAME>, or .env") from None

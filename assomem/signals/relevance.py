@@ -1,0 +1,207 @@
+"""Relevance: how much an utterance is about what the question asks, by meaning, by words, and by who speaks.
+
+The paper's relevance is the cosine of question and utterance (AssoMem, ICLR 2026, "RITRanker"). The other readings
+are ours; each was measured to find evidence that the cosine misses. Every function gives one number in 0..1 for
+each candidate, in their order; an empty list of candidates gives an empty array.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assomem.candidates import Candidates
+from assomem.models.embedder import QuestionEmbedding
+from assomem.postings import K1, B
+from assomem.question import Question
+from assomem.terms import STOP_WORDS, stem, terms
+
+LONG_ENOUGH_CHARACTERS = 120
+"""A turn of so many characters says something; a shorter one proportionally less."""
+SHORT_REPLY_CHARACTERS = 400
+"""A longer turn stands for itself: what was asked before it adds nothing."""
+OPENING_TURNS = 2
+"""A dialogue's first turns tell what it is about."""
+STOP_WORD_SHARE = 0.35
+"""Share of utterances that hold a given function word, about; it has no posting list to be counted in."""
+
+_ASKS_WHEN = re.compile(
+    r"^\W*(when|what (date|day|month|year|time))\b|\b(how long ago|since when|how long)\b", re.I
+)
+_TIME_WORD = re.compile(
+    r"\b(yesterday|today|tonight|tomorrow|ago|last|next|this (week|month|year|weekend|morning|summer|spring|fall|winter)"
+    r"|since|(mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july|august|september|october"
+    r"|november|december|(19|20)\d\d|\d+(st|nd|rd|th)|week(end)?s?|months?|years?)\b",
+    re.I,
+)
+_FIRST_PERSON = re.compile(r"\b(I|my|we|us|our|me)\b")
+_ASKS_ASSISTANT = re.compile(
+    r"\byou (told|said|suggest|recommend|mention|provid|gave|give|list|help|creat|wrote|write|explain|describ)"
+    r"|\bremind me\b|\bprevious (chat|conversation)\b|\bour (last|earlier|previous)\b|\bdid you\b|\byou'd\b",
+    re.I,
+)
+
+
+def scaled(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Min-max over the candidates: 0 for the least, 1 for the greatest; nan counts as the least.
+
+    All zeros where all are equal, since nothing tells them apart.
+    """
+    if not len(values):
+        return values
+    known = values[~np.isnan(values)]
+    if not len(known) or known.max() - known.min() < 1e-12:
+        return np.zeros(len(values))
+    return np.nan_to_num((values - known.min()) / (known.max() - known.min()), nan=0.0)
+
+
+def readings(
+    question: Question, candidates: Candidates, *, assistant: bool
+) -> dict[str, NDArray[np.float64]]:
+    """Every reading of relevance but late interaction, which is for the best candidates only.
+
+    Args:
+        question: the question.
+        candidates: the candidates.
+        assistant: whether the memory holds talk of users with an assistant.
+    """
+    mine, other = speaker_named(question.text, candidates.speakers, candidates.texts)
+    short = np.array([len(text) <= SHORT_REPLY_CHARACTERS for text in candidates.texts], float)
+    return {
+        "cosine": scaled(candidates.cosine),
+        "context": scaled(candidates.context_cosine),
+        "words": scaled(candidates.text_score),
+        "window": scaled(candidates.window_score),
+        "session": scaled(candidates.session_score),
+        "pairs": scaled(adjacent_pairs(question.terms, candidates)),
+        "speaker": mine,
+        "names speaker": other,
+        "role": role(question.text, candidates.speakers) if assistant else np.zeros(len(candidates)),
+        "length": np.array(
+            [min(1.0, len(text) / LONG_ENOUGH_CHARACTERS) for text in candidates.texts], float
+        ),
+        "first person": _holds(_FIRST_PERSON, [text[:600] for text in candidates.texts]),
+        "opening": (candidates.positions <= OPENING_TURNS).astype(float),
+        "reply": scaled(candidates.reply_score) * short,
+        "time word": _holds(_TIME_WORD, [text[:1500] for text in candidates.texts])
+        if _ASKS_WHEN.search(question.text)
+        else np.zeros(len(candidates)),
+    }
+
+
+def adjacent_pairs(question_terms: Sequence[str], candidates: Candidates) -> NDArray[np.float64]:
+    """BM25 over pairs of adjacent terms that the question and an utterance share, 0 or more.
+
+    How often a pair occurs in the memory is counted over the candidates: nearly every utterance with both terms is
+    one.
+    """
+    scores = np.zeros(len(candidates))
+    pairs = set(zip(question_terms, question_terms[1:], strict=False))
+    counts = candidates.words.counts
+    pairs = {(one, other) for one, other in pairs if one in counts and other in counts}
+    if not pairs:
+        return scores
+    at = candidates.ordinals
+    holding = np.zeros(len(at), bool)
+    inside = at < len(candidates.words.text)
+    for one, other in pairs:
+        both = (counts[one] > 0) & (counts[other] > 0)
+        holding[inside] |= both[at[inside]]
+    found: dict[int, Counter[tuple[str, str]]] = {}
+    lengths: dict[int, int] = {}
+    for index in np.flatnonzero(holding):
+        words = terms(f"{candidates.speakers[index]}: {candidates.texts[index]}")
+        found[int(index)] = Counter(pair for pair in zip(words, words[1:], strict=False) if pair in pairs)
+        lengths[int(index)] = len(words)
+    mean_length = sum(lengths.values()) / len(lengths) if lengths else 1.0
+    for pair in pairs:
+        frequency = sum(pair in count for count in found.values())
+        idf = np.log(1 + (max(candidates.total, frequency) - frequency + 0.5) / (frequency + 0.5))
+        for index, count in found.items():
+            times = count[pair]
+            scores[index] += (
+                idf * times * (K1 + 1) / (times + K1 * (1 - B + B * lengths[index] / mean_length))
+            )
+    return scores
+
+
+def speaker_named(
+    question: str, speakers: Sequence[str], texts: Sequence[str]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Whether the question names the one who speaks, and whether another speaker says a named one's name.
+
+    Returns:
+        1 / (number of speakers named) for turns of a named speaker; 1 for turns of the others that hold a named
+        speaker's first name. A name counts as a whole word, in any case.
+    """
+    asked = _names(question)
+    firsts = {speaker: first for speaker in set(speakers) if (first := _first_name(speaker))}
+    named = {speaker: first for speaker, first in firsts.items() if first in asked}
+    if not named:
+        return np.zeros(len(speakers)), np.zeros(len(speakers))
+    wanted = set(named.values())
+    mine = np.array([1 / len(named) if speaker in named else 0.0 for speaker in speakers])
+    other = np.array(
+        [
+            float(speaker not in named and not wanted.isdisjoint(_names(text)))
+            for speaker, text in zip(speakers, texts, strict=True)
+        ]
+    )
+    return mine, other
+
+
+def role(question: str, speakers: Sequence[str]) -> NDArray[np.float64]:
+    """1 for turns of the assistant when the question asks what it said ("you suggested ..."), else for the user's."""
+    wanted = "assistant" if _ASKS_ASSISTANT.search(question) else "user"
+    return np.array([float(speaker.strip().casefold() == wanted) for speaker in speakers])
+
+
+def late_interaction(
+    question: QuestionEmbedding,
+    tokens: Mapping[int, Sequence[NDArray[np.float32]]],
+    document_frequency: Mapping[str, int],
+    total: int,
+) -> dict[int, float]:
+    """How well each word of the question is met by some word of an utterance, in context; -1..1, by ordinal.
+
+    sum_j idf_j max_i cos(q_j, u_i) / sum_j idf_j over the question's tokens j and the tokens i of a piece, the best
+    piece counting (Khattab & Zaharia, ColBERT, 2020; the weights are ours). idf_j = ln(1 + N / (1 + n)) with n the
+    utterances that hold the token's word.
+
+    Args:
+        question: its token vectors.
+        tokens: token vectors of the utterances, one array of unit rows for each piece.
+        document_frequency: utterances that hold each of the question's terms.
+        total: utterances in the memory.
+    """
+    if question.token_vectors is None or not len(question.token_vectors):
+        return {}
+    weights = np.array([_token_weight(word, document_frequency, total) for word in question.token_words])
+    asked = question.token_vectors.T
+    return {
+        ordinal: max(float((piece @ asked).max(axis=0) @ weights / weights.sum()) for piece in pieces)
+        for ordinal, pieces in tokens.items()
+    }
+
+
+def _token_weight(word: str, document_frequency: Mapping[str, int], total: int) -> float:
+    if word in STOP_WORDS or not any(character.isalnum() for character in word):
+        holding = STOP_WORD_SHARE * total
+    else:
+        holding = document_frequency.get(stem(word), 0)
+    return float(np.log(1 + total / (1 + holding)))
+
+
+def _holds(pattern: re.Pattern[str], texts: Sequence[str]) -> NDArray[np.float64]:
+    return np.array([float(pattern.search(text) is not None) for text in texts], float)
+
+
+def _first_name(speaker: str) -> str:
+    words = re.findall(r"\w+", speaker.casefold())
+    return words[0] if words else ""
+
+
+def _names(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text[:20_000].casefold()))

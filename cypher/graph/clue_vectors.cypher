@@ -1,0 +1,14 @@
+// The vectors of a memory's clues.
+//
+// $memory  STRING  name of the memory
+// $dimensions  INTEGER  length of the vectors
+//
+// -> uid        STRING  the clue
+// -> kind       STRING  its kind
+// -> embedding  VECTOR  its vector
+
+CYPHER 25
+MATCH (clue:Clue {memory: $memory})
+WHERE clue.kind IS NOT NULL AND clue.embedding IS NOT NULL
+RETURN clue.uid AS uid, clue.kind AS kind, vector(clue.embedding, $dimensions, FLOAT32) AS embedding
+ORDER BY uid
