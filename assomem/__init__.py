@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from assomem.clues import ReadyMadeClue
     from assomem.dialogue import Session, Utterance
     from assomem.errors import AssoMemError
-    from assomem.evidence import Contribution, Evidence, Explanation, SearchResult
+    from assomem.evidence import Evidence, Explanation, SearchResult
+    from assomem.fusion import Contribution
     from assomem.graph import Forgotten, Remembered
     from assomem.memory import Answer, AssoMem
     from assomem.settings import Settings, read_settings
@@ -43,7 +44,7 @@ _HOME = {
     "AssoMem": "memory",
     "AssoMemError": "errors",
     "Citation": "answer",
-    "Contribution": "evidence",
+    "Contribution": "fusion",
     "Evidence": "evidence",
     "Explanation": "evidence",
     "Forgotten": "graph",

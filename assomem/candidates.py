@@ -4,6 +4,7 @@ Four lists are united: nearest by vector (whole utterances and pieces of long on
 best by full text, and best by the full text of their window. The preset `paper` takes the clues alone.
 """
 
+import math
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from neo4j import Record
 from numpy.typing import NDArray
 
 from assomem.dialogue import identity
-from assomem.graph import speaker_key
+from assomem.graph import EARLIEST, LATEST, speaker_key
 from assomem.graph.nearest import to_vector
 from assomem.postings import UNDATED, Layout, WordScores, score_words
 from assomem.question import Question
@@ -186,15 +187,13 @@ def find(
     return _detailed(store, state, question, reasons, words, int(allowed.sum()))
 
 
-def token_vectors(
-    store: Store, state: MemoryState, ordinals: Sequence[int]
-) -> dict[int, list[NDArray[np.float32]]]:
+def token_vectors(store: Store, state: MemoryState, ordinals: Sequence[int]) -> dict[int, list[NDArray[np.float32]]]:
     """Token vectors of some utterances, by ordinal: one array of unit rows for each piece; absent without any."""
     rows = store.read(load("candidates/token_vectors"), memory=state.name, ordinals=list(ordinals))
     vectors: dict[int, list[NDArray[np.float32]]] = {}
     for row in rows:
         if row["tokens"]:
-            tokens = np.frombuffer(row["tokens"], np.int8).reshape(-1, 128).astype(np.float32) / 127
+            tokens = np.frombuffer(row["tokens"], np.int8).reshape(-1, 128).astype(np.float32) / np.float32(127)
             ends = np.cumsum(row["pieces"])
             vectors[row["ordinal"]] = [piece for piece in np.split(tokens, ends[:-1]) if len(piece)]
     return vectors
@@ -301,9 +300,7 @@ def _detailed(
     cosine = _floats(rows, "cosine")
     if question.embedding is None:
         cosine = np.full(len(rows), np.nan)
-    before = np.array(
-        [-1 if row["before_ordinal"] is None else row["before_ordinal"] for row in rows], np.int64
-    )
+    before = np.array([-1 if row["before_ordinal"] is None else row["before_ordinal"] for row in rows], np.int64)
     asks = np.array([bool(row["before_asks"]) for row in rows], bool)
     return Candidates(
         ordinals=ordinals,
@@ -315,7 +312,7 @@ def _detailed(
         texts=tuple(row["text"] for row in rows),
         said_at=tuple(None if row["said_at"] is None else row["said_at"].to_native() for row in rows),
         instants=np.array([np.nan if row["said_at"] is None else row["instant"] for row in rows], np.float64),
-        means=tuple(tuple((float(start), float(end)) for start, end in row["means"]) for row in rows),
+        means=tuple(tuple(_open_ended(*ends) for ends in row["means"]) for row in rows),
         cosine=cosine,
         context_cosine=_context(cosine, _floats(rows, "before_cosine"), _floats(rows, "before_link")),
         text_score=_at(words.text, ordinals),
@@ -325,6 +322,14 @@ def _detailed(
         found_by=tuple(frozenset(reasons[int(ordinal)]) for ordinal in ordinals),
         words=words,
         total=total,
+    )
+
+
+def _open_ended(start: float, end: float) -> tuple[float, float]:
+    """An interval whose ends at the edges of the calendar are open."""
+    return (
+        -math.inf if start <= EARLIEST.timestamp() else float(start),
+        math.inf if end >= LATEST.timestamp() else float(end),
     )
 
 

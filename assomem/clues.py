@@ -20,10 +20,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple, cast, get_args
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Literal, NamedTuple, cast, get_args
 
 from assomem.dialogue import CheckedSession, Session, well_formed
 from assomem.errors import InputError
@@ -101,72 +98,13 @@ def is_label(name: str) -> bool:
     return _LABEL.fullmatch(normalised(name)) is not None
 
 
-def merge(
-    kind: str,
-    texts: Sequence[str],
-    vectors: NDArray[np.floating[Any]] | None,
-    existing_wordings: Sequence[Collection[str]],
-    existing_vectors: NDArray[np.floating[Any]] | None,
-    delta: float,
-) -> list[int]:
-    """Which clues of one kind are one, for new texts beside the clues there are.
+def may_merge(kind: str, text: str, other: str) -> bool:
+    """Whether two clues of a kind may be one when their embeddings are close enough.
 
-    The same normalised spelling is always the same clue. Otherwise the nearest clue whose cosine is above
-    `delta`, among those with the same names and numbers in them: "Mira likes tea" is not "Tove likes tea",
-    nor plot 27 plot 9, whatever the embedder says; people and places are names throughout. A new text may
-    also be one with an earlier new text.
-
-    Args:
-        kind: the kind of all of them; clues of different kinds are never one, so ask once for each kind.
-        texts: the new clues, in the order in which they are to be decided.
-        vectors: one row for each text, of any length; None where there are none. A row that is zero or not
-            finite is near nothing.
-        existing_wordings: for each existing clue every spelling it has had, in the order of their uids, which
-            decides ties.
-        existing_vectors: one row for each existing clue; None where there are none.
-        delta: the cosine above which two clues are one, -1..1; 1 merges by spelling only.
-
-    Returns:
-        For each text a number: below `len(existing_wordings)` the existing clue it is; else that length plus
-        the position of the new text it is (its own position: a clue of its own).
+    Names never merge by meaning, and other clues only with the same names and numbers in them: "Mira likes tea" is
+    not "Tove likes tea", nor plot 27 plot 9, whatever an embedder says; people and places are names throughout.
     """
-    count = len(existing_wordings)
-    by_spelling: dict[str, int] = {}
-    for number, wordings in enumerate(existing_wordings):
-        for wording in wordings:
-            by_spelling.setdefault(normalised(wording), number)
-    # The clues that others may become one with by meaning, by the names and numbers in them: positions among
-    # the existing and then the new, ascending.
-    alike: dict[frozenset[str], list[int]] = defaultdict(list)
-    usable: list[bool] = []
-    cosines: NDArray[np.float64] = np.zeros((0, 0))
-    if vectors is not None and texts and kind not in NAME_KINDS:
-        old = np.zeros((count, vectors.shape[1])) if existing_vectors is None else existing_vectors
-        targets = _unit(np.vstack([old, vectors]))
-        usable = [bool(row.any()) for row in targets]
-        # Rounded, so that a tie is a tie whatever the order of summation.
-        cosines = (targets[count:] @ targets.T).round(6)
-        for number, wordings in enumerate(existing_wordings):
-            if usable[number]:
-                for specifics in {_specifics(wording) for wording in wordings}:
-                    alike[specifics].append(number)
-    numbers: list[int] = []
-    for position, text in enumerate(texts):
-        spelling = normalised(text)
-        number = by_spelling.get(spelling)
-        if number is None:
-            number = count + position
-            if usable and usable[number]:
-                among = alike[_specifics(text)]
-                row = cosines[position, among]
-                nearest = int(row.argmax()) if among else 0  # the first of equals
-                if among and row[nearest] > delta:
-                    number = among[nearest]
-                else:
-                    among.append(number)
-        by_spelling.setdefault(spelling, number)
-        numbers.append(number)
-    return numbers
+    return kind not in NAME_KINDS and _specifics(text) == _specifics(other)
 
 
 def _specifics(text: str) -> frozenset[str]:
@@ -176,14 +114,6 @@ def _specifics(text: str) -> frozenset[str]:
         for word in _words(unicodedata.normalize("NFKC", text))
         if (word.capital and word.lower not in _NOT_OPENING) or any(map(str.isdigit, word.text))
     )
-
-
-def _unit(vectors: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
-    """Rows of length 1; zeros for a row that is zero or not finite."""
-    rows = np.where(np.isfinite(vectors).all(axis=1, keepdims=True), vectors, 0).astype(np.float64)
-    # First by the largest part, so that no square overflows or vanishes.
-    rows /= np.maximum(np.abs(rows).max(axis=1, keepdims=True, initial=0), np.finfo(np.float64).tiny)
-    return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), np.finfo(np.float64).tiny)
 
 
 def read_ready_made(lines: Iterable[str]) -> Iterator[ReadyMadeClue]:

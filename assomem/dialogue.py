@@ -8,7 +8,7 @@ import hashlib
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -184,7 +184,7 @@ def _moment(moment: object, zone: ZoneInfo | None, where: str) -> datetime | Non
                 "the argument timezone, or ASSOMEM_TIMEZONE (for example Europe/Berlin or UTC); nothing was written"
             )
         # Through UTC: a local time inside the skipped hour of spring moves forward.
-        moment = moment.replace(tzinfo=zone).astimezone(timezone.utc).astimezone(zone)
+        moment = moment.replace(tzinfo=zone).astimezone(UTC).astimezone(zone)
     try:
         return with_offset(moment)
     except OverflowError:

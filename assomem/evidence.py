@@ -10,22 +10,11 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
+from assomem.fusion import Contribution
 from assomem.times import Interval
 
 ENOUGH_OF_THE_QUESTION = 0.4
 """Share of the question (by inverse document frequency) that convincing evidence holds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Contribution:
-    """What one reading added to a score: `value` (0..1) times `weight` is `adds`."""
-
-    signal: str
-    """relevance, importance or temporal"""
-    reading: str
-    value: float
-    weight: float
-    adds: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assomem.errors import SettingsError
-from assomem.evidence import Contribution
 
 SIGNALS = ("relevance", "importance", "temporal")
 
@@ -26,6 +25,18 @@ Preset = Literal["default", "paper"]
 
 ReadingWeights = Mapping[str, Mapping[str, float]]
 """signal → reading → weight; all of them sum to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What one reading added to a score: `value` (0..1) times `weight` is `adds`."""
+
+    signal: str
+    """relevance, importance or temporal"""
+    reading: str
+    value: float
+    weight: float
+    adds: float
 
 
 @dataclass(frozen=True)
@@ -45,10 +56,7 @@ class Fused:
         """s̃_d of one candidate: each signal in 0..1; 0 for a signal without weight."""
         values: dict[str, float] = {}
         for signal, weight in self.signal_weights.items():
-            adds = sum(
-                share * float(self.readings[reading][index])
-                for reading, share in self.weights[signal].items()
-            )
+            adds = sum(share * float(self.readings[reading][index]) for reading, share in self.weights[signal].items())
             values[signal] = adds / weight if weight > 0 else 0.0
         return values
 
@@ -77,8 +85,7 @@ def fuse(readings: Mapping[str, NDArray[np.float64]], weights: ReadingWeights) -
     }
     total = sum(weight for shares in there.values() for weight in shares.values())
     scaled = {
-        signal: {reading: weight / total for reading, weight in shares.items()}
-        for signal, shares in there.items()
+        signal: {reading: weight / total for reading, weight in shares.items()} for signal, shares in there.items()
     }
     scores = np.zeros(len(next(iter(readings.values()))))
     for shares in scaled.values():
@@ -107,14 +114,16 @@ def weights_for(preset: Preset, kind: str, file: Path | None) -> ReadingWeights:
     if set(found) != set(SIGNALS):
         raise SettingsError(f"{where}, {kind}: must have exactly the signals {', '.join(SIGNALS)}")
     values = [weight for shares in found.values() for weight in shares.values()]
-    if not all(
-        isinstance(weight, int | float) and math.isfinite(weight) and weight >= 0 for weight in values
-    ):
+    if not all(_is_weight(weight) for weight in values):
         raise SettingsError(f"{where}, {kind}: every weight must be a number, 0 or more")
     if sum(values) <= 0:
         raise SettingsError(f"{where}, {kind}: at least one weight must be above 0")
     total = sum(values)
     return {signal: {name: weight / total for name, weight in found[signal].items()} for signal in SIGNALS}
+
+
+def _is_weight(value: object) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value) and value >= 0
 
 
 @cache

@@ -10,7 +10,7 @@ Each step is a module of its own; this one joins them and holds what a process k
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -218,7 +218,8 @@ class AssoMem:
         Without a language model the best evidence is quoted. Arguments and errors as for `search`.
         """
         result = self.search(
-            question, asked_at=asked_at, k=k, preset=preset, speaker=speaker, session=session, after=after, before=before
+            question, asked_at=asked_at, k=k, preset=preset,
+            speaker=speaker, session=session, after=after, before=before,
         )  # fmt: skip
         started = time.perf_counter()
         written = write_answer(
@@ -266,9 +267,7 @@ class AssoMem:
                 load("candidates/ordinal"), memory=self.memory, uid=identity(self.memory, utterance_id)
             )
             if not rows and self._state():
-                raise InputError(
-                    f"utterance {utterance_id!r}: there is none of that id in memory {self.memory!r}"
-                )
+                raise InputError(f"utterance {utterance_id!r}: there is none of that id in memory {self.memory!r}")
         ranked = self._rank(question, filters, _checked_k(k), preset, clock, also=utterance_id)
         if utterance_id is None:
             return [ranked.explanation(index, k) for index in ranked.order[:k]]
@@ -323,9 +322,7 @@ class AssoMem:
         self._state()
         name = session_or_utterance
         rows = self._store.read(load("memories/show_session"), memory=self.memory, session_id=name)
-        rows = rows or self._store.read(
-            load("memories/show_utterance"), memory=self.memory, utterance_id=name
-        )
+        rows = rows or self._store.read(load("memories/show_utterance"), memory=self.memory, utterance_id=name)
         if not rows:
             raise InputError(f"show: memory {self.memory!r} has no session and no utterance {name!r}")
         return _plain(rows)
@@ -366,9 +363,7 @@ class AssoMem:
                 text, filters.asked_at, self._embedder, max_characters=self.settings.max_question_characters
             )
         with clock("candidates"):
-            found = find(
-                self._store, state, question, filters, self._layouts, clues_only=name == "paper", also=also
-            )
+            found = find(self._store, state, question, filters, self._layouts, clues_only=name == "paper", also=also)
         degraded = [] if question.embedding is not None else [_NO_VECTOR]
         weights = weights_for(name, state.kind, self.settings.weights)
         rank = self._paper_signals if name == "paper" else self._default_signals
@@ -409,9 +404,7 @@ class AssoMem:
                     nodes=way.nodes, damping=WALK_DAMPING, iterations=WALK_ITERATIONS,
                 )  # fmt: skip
                 degraded.extend([] if says is None else [says])
-                readings["clue walk"] = relevance.scaled(
-                    importance.carried(pairs, shares, ranks, WALK_DAMPING)
-                )
+                readings["clue walk"] = relevance.scaled(importance.carried(pairs, shares, ranks, WALK_DAMPING))
         return readings
 
     def _late_interaction(
@@ -454,7 +447,9 @@ class AssoMem:
             )
             degraded.extend([] if says is None else [says])
         with clock("temporal"):
-            interval = temporal.paper_alignment(question.intervals, found.instants, found.means)
+            said = [() if np.isnan(at) else ((float(at), float(at)),) for at in found.instants]
+            times = [(*means, *point) for means, point in zip(found.means, said, strict=True)]
+            interval = temporal.paper_alignment(question.intervals, times)
         return {"cosine": cosine, "pagerank": relevance.scaled(ranks), "interval": relevance.scaled(interval)}
 
     def _result(self, ranked: "_Ranked", k: int, clock: "_Clock") -> SearchResult:
@@ -520,7 +515,8 @@ class AssoMem:
             )
         row = rows[0]
         return MemoryState(
-            self.memory, row["key"], row["revision"], row["dimensions"], row["utterances"], row["dated"], row["assistant"]
+            self.memory, row["key"], row["revision"], row["dimensions"],
+            row["utterances"], row["dated"], row["assistant"],
         )  # fmt: skip
 
     def _filters(
@@ -606,7 +602,7 @@ class _Clock:
     spent: dict[str, float] = field(default_factory=dict[str, float])
 
     @contextmanager
-    def __call__(self, part: str) -> Iterator[None]:
+    def __call__(self, part: str) -> Generator[None]:
         begun = time.perf_counter()
         yield
         self.spent[part] = self.spent.get(part, 0.0) + (time.perf_counter() - begun) * 1000
@@ -617,9 +613,7 @@ class _Clock:
         return {part: round(spent, 1) for part, spent in (*self.spent.items(), ("total", total))}
 
 
-_NO_VECTOR = (
-    "the embedder gave no usable vector for the question: it was answered by words, time and speaker alone"
-)
+_NO_VECTOR = "the embedder gave no usable vector for the question: it was answered by words, time and speaker alone"
 _NO_TOKENS = (
     "late interaction is off: the embedder gives no token vectors. ASSOMEM_EMBEDDER=e5-small-v2 does; its weight was "
     "shared out among the other readings"
@@ -635,6 +629,5 @@ def _checked_k(k: int) -> int:
 def _plain(rows: Sequence[Any]) -> list[dict[str, Any]]:
     """Rows as dictionaries, Neo4j's times as datetimes."""
     return [
-        {key: value.to_native() if hasattr(value, "to_native") else value for key, value in row.items()}
-        for row in rows
+        {key: value.to_native() if hasattr(value, "to_native") else value for key, value in row.items()} for row in rows
     ]

@@ -182,7 +182,7 @@ def score_words(layout: Layout, postings: Mapping[str, Sequence[bytes]]) -> Word
     windows = layout.window
     mean_window = max(windows.length.mean(), 1.0)
     numbers, session_of = np.unique(layout.session[order], return_inverse=True)
-    session_length = np.bincount(session_of, layout.length[order])
+    session_length = np.bincount(session_of, layout.length[order]).astype(np.float64)
     mean_session = max(session_length.mean(), 1.0)
     ranked_window, ranked_session = np.zeros(len(order)), np.zeros(len(numbers))
     for term, lists in postings.items():
@@ -203,7 +203,7 @@ def score_words(layout: Layout, postings: Mapping[str, Sequence[bytes]]) -> Word
         for step, share in windows.shares.items():
             around += share * _shifted(in_order, step)
         ranked_window += _bm25(around, windows.length, mean_window, int((around > 0).sum()), len(order))
-        spoken = np.bincount(session_of, in_order)
+        spoken = np.bincount(session_of, in_order).astype(np.float64)
         ranked_session += _bm25(spoken, session_length, mean_session, int((spoken > 0).sum()), len(numbers))
     window[order] = ranked_window
     session[order] = ranked_session[session_of]

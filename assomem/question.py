@@ -53,9 +53,7 @@ _CUES: Mapping[str, tuple[tuple[str, float], ...]] = {
     ),
     "person": ((r"^\W*(who|whom|whose)\b|\bwhat (is|was) the name\b|\bcalled\b", 2.0),),
     "place": ((r"^\W*where\b|\b(which|what) (city|country|town|place|restaurant|shop|street)\b", 2.0),),
-    "number": (
-        (r"\bhow (much|many|old|far|big|tall|heavy|expensive)\b|\bwhat (price|number|amount)\b", 1.8),
-    ),
+    "number": ((r"\bhow (much|many|old|far|big|tall|heavy|expensive)\b|\bwhat (price|number|amount)\b", 1.8),),
 }
 
 
@@ -87,8 +85,7 @@ def understand(text: str, asked_at: datetime, embedder: Embedder, *, max_charact
         raise InputError("question: is empty; ask something in words")
     if len(text) > max_characters:
         raise InputError(
-            f"question: has {len(text):,} characters, allowed are {max_characters:,} "
-            "(ASSOMEM_MAX_QUESTION_CHARACTERS)"
+            f"question: has {len(text):,} characters, allowed are {max_characters:,} (ASSOMEM_MAX_QUESTION_CHARACTERS)"
         )
     embedding = embedder.embed_question(text)
     return Question(

@@ -130,7 +130,6 @@ def read_settings(**given: object) -> Settings:
         return Settings(**given)  # pyright: ignore[reportArgumentType]
     except ValidationError as error:
         wrong = "; ".join(
-            f"{'.'.join(str(part) for part in problem['loc'])}: {problem['msg']}"
-            for problem in error.errors()
+            f"{'.'.join(str(part) for part in problem['loc'])}: {problem['msg']}" for problem in error.errors()
         )
         raise SettingsError(f"settings: {wrong}. Set them by argument, ASSOMEM_<NAME>, or .env") from None

@@ -2,7 +2,9 @@
 
 import re
 import unicodedata
+from collections.abc import Callable
 from functools import cache, lru_cache
+from typing import Any
 
 # Runs of letters and digits; Chinese, Japanese and Korean characters apart, since they write without blanks;
 # symbols of emoji, so that an utterance made of them alone can still be found.
@@ -56,10 +58,9 @@ def stem(word: str) -> str:
 
 
 @cache
-def _stemmer():  # noqa: ANN202  (typed below: snowballstemmer ships no types)
-    from collections.abc import Callable
+def _stemmer() -> Callable[[str], str]:
+    import snowballstemmer
 
-    import snowballstemmer  # pyright: ignore[reportMissingTypeStubs]
-
-    stem_word: Callable[[str], str] = snowballstemmer.stemmer("english").stemWord
-    return stem_word
+    # The library ships no types.
+    english: Any = snowballstemmer.stemmer("english")
+    return english.stemWord

@@ -98,7 +98,8 @@ def pagerank(
             sources, targets, weights, seeds, nodes=nodes, damping=damping, iterations=iterations
         ), says
     ranks = np.zeros(nodes)
-    for node, rank in rows[0]["ranks"] if rows else []:
+    found: list[tuple[int, float]] = rows[0]["ranks"] if rows else []
+    for node, rank in found:
         ranks[node] = rank
     return ranks, None
 
@@ -163,14 +164,18 @@ def paper_importance(
             sources += [here, there]
             targets += [there, here]
             weights += [weight, weight]
-    similarity = {
-        place: max(row["cosine"], 0.0) for place, row in enumerate(rows) if row["cosine"] is not None
-    }
+    # A node without links would not be in the projection; a link to a sink keeps it there and brings nobody anything.
+    sink = len(rows)
+    for alone in sorted(set(range(sink)) - set(sources)):
+        sources.append(alone)
+        targets.append(sink)
+        weights.append(1.0)
+    similarity = {place: max(row["cosine"], 0.0) for place, row in enumerate(rows) if row["cosine"] is not None}
     total = sum(similarity.values())
     seeds = {place: value / total for place, value in similarity.items() if value > 0} if total > 0 else {}
     ranks, says = pagerank(
         store, state, sources, targets, weights, seeds,
-        nodes=len(rows), damping=damping, iterations=iterations,
+        nodes=sink + 1, damping=damping, iterations=iterations,
     )  # fmt: skip
     places = [number.get(uid) for uid in candidates.uids]
     return np.array([0.0 if place is None else ranks[place] for place in places]), says

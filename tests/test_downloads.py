@@ -38,7 +38,7 @@ class Registry(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:  # noqa: N802  (the name that http.server calls)
+    def do_GET(self) -> None:
         registry = self.server
         assert isinstance(registry, Registry)
         registry.asked.append(self.path)

@@ -3,9 +3,11 @@
 from assomem.graph.check import Problem, check
 from assomem.graph.forget import Forgotten, forget_memory, forget_utterances, session_uids
 from assomem.graph.nearest import Neighbours
-from assomem.graph.write import Remembered, append, check_embedder, speaker_key, write
+from assomem.graph.write import EARLIEST, LATEST, Remembered, append, check_embedder, speaker_key, write
 
 __all__ = [
+    "EARLIEST",
+    "LATEST",
     "Forgotten",
     "Neighbours",
     "Problem",

@@ -45,8 +45,6 @@ def check(store: Store) -> list[Problem]:
                 title = query.text.splitlines()[0].removeprefix("// ")
                 check_name = name.rsplit("/", 1)[1]
                 problems.append(
-                    Problem(
-                        check_name, count, f"memory {memory!r}: {title}", check_name in REPAIRED_BY_REPEAT
-                    )
+                    Problem(check_name, count, f"memory {memory!r}: {title}", check_name in REPAIRED_BY_REPEAT)
                 )
     return problems

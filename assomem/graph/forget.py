@@ -39,9 +39,7 @@ def forget_utterances(store: Store, memory: str, uids: Sequence[str], neighbours
         rows = transaction.run(load("forget/utterances"), memory=memory, uids=list(uids))
         if not rows or not states:
             return Forgotten(memory, 0, 0)
-        remove_words(
-            transaction, memory, {row["ordinal"]: terms(f"{row['speaker']}: {row['text']}") for row in rows}
-        )
+        remove_words(transaction, memory, {row["ordinal"]: terms(f"{row['speaker']}: {row['text']}") for row in rows})
         set_places(transaction, memory, dict.fromkeys((row["ordinal"] for row in rows), None))
         transaction.run(load("forget/delete_utterances"), memory=memory, uids=[row["uid"] for row in rows])
         for session_id in sorted({row["session_id"] for row in rows}):

@@ -71,6 +71,7 @@ class Known:
     dimensions: int
     utterances: Vectors
     clues: dict[str, Vectors] = field(default_factory=dict[str, Vectors])
+    clue_texts: dict[str, str] = field(default_factory=dict[str, str])
     large: bool = False
     """Whether the database holds nodes that are not here."""
 
@@ -103,8 +104,9 @@ class Known:
             found = _joined(found, [(row["uid"], row["cosine"]) for row in rows], limit)
         return found
 
-    def add_clue(self, kind: str, uid: str, vector: NDArray[np.float32]) -> None:
+    def add_clue(self, kind: str, uid: str, text: str, vector: NDArray[np.float32]) -> None:
         """Append one clue."""
+        self.clue_texts[uid] = text
         self.clues.setdefault(kind, Vectors(self.dimensions)).add(uid, vector)
 
 
@@ -116,9 +118,7 @@ class Neighbours:
         self._known: OrderedDict[str, tuple[int, Known]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def take(
-        self, transaction: Transaction, memory: str, revision: int, dimensions: int, utterances: int
-    ) -> Known:
+    def take(self, transaction: Transaction, memory: str, revision: int, dimensions: int, utterances: int) -> Known:
         """The vectors of a memory at a revision, from this process or else from the database.
 
         They are taken out: a transaction that fails leaves nothing behind, one that succeeds gives them back.
@@ -129,14 +129,12 @@ class Neighbours:
             return kept[1]
         known = Known(dimensions, Vectors(dimensions), large=utterances > EXACT_LIMIT)
         if not known.large and utterances:
-            rows = transaction.run(
-                load("graph/utterance_vectors"), memory=memory, dimensions=dimensions, **{"from": 0}
-            )
+            rows = transaction.run(load("graph/utterance_vectors"), memory=memory, dimensions=dimensions, **{"from": 0})
             for row in rows:
                 known.utterances.add(row["uid"], from_vector(row["embedding"]))
         if not known.large:
             for row in transaction.run(load("graph/clue_vectors"), memory=memory, dimensions=dimensions):
-                known.add_clue(row["kind"], row["uid"], from_vector(row["embedding"]))
+                known.add_clue(row["kind"], row["uid"], row["text"], from_vector(row["embedding"]))
         return known
 
     def give(self, memory: str, revision: int, known: Known) -> None:
@@ -153,8 +151,6 @@ class Neighbours:
             self._known.pop(memory, None)
 
 
-def _joined(
-    one: list[tuple[str, float]], other: list[tuple[str, float]], limit: int
-) -> list[tuple[str, float]]:
+def _joined(one: list[tuple[str, float]], other: list[tuple[str, float]], limit: int) -> list[tuple[str, float]]:
     best = {uid: round(cosine, 6) for uid, cosine in other} | dict(one)
     return sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]

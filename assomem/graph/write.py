@@ -9,13 +9,14 @@ import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
+from itertools import pairwise
 
 import numpy as np
 from neo4j import Record
 from numpy.typing import NDArray
 
-from assomem.clues import Clue, ReadyMadeClue, by_spelling_only, extract, normalised
+from assomem.clues import Clue, ReadyMadeClue, extract, may_merge, normalised
 from assomem.dialogue import CheckedSession, CheckedUtterance, conflict, identity
 from assomem.errors import EmbedderMismatch
 from assomem.graph.nearest import Known, Neighbours, from_vector, to_vector
@@ -34,6 +35,10 @@ MOST_SIMILAR = 10
 
 MOST_MEANT = 8
 """At most so many time intervals are kept of what an utterance talks about."""
+
+EARLIEST = datetime(1, 1, 2, tzinfo=UTC)
+LATEST = datetime(9999, 12, 30, tzinfo=UTC)
+"""How an open end of an interval is stored."""
 
 MARKED_FROM = 50
 """A write of so many utterances or more leaves a mark while it runs, by which `doctor` can tell that it was cut."""
@@ -127,16 +132,11 @@ def write(
     done.milliseconds = dict.fromkeys(("embed", "clues", "store"), 0.0)
     check_embedder(store, memory, embedder)
     stored = _known_ids(store, memory, sessions)
-    fresh = [
-        (session, [one for one in session.utterances if one.utterance_id not in stored])
-        for session in sessions
-    ]
+    fresh = [(session, [one for one in session.utterances if one.utterance_id not in stored]) for session in sessions]
     done.unchanged = sum(len(session.utterances) - len(new) for session, new in fresh)
     if progress is not None and done.unchanged:
         progress(done.unchanged)
-    changed = [
-        (session, new) for session, new in fresh if new or _clues_missing(store, memory, session, given)
-    ]
+    changed = [(session, new) for session, new in fresh if new or _clues_missing(store, memory, session, given)]
     long = sum(len(new) for _, new in changed) >= MARKED_FROM
     token = secrets.token_hex(8)
     ids = [session.session_id for session, _ in changed]
@@ -225,9 +225,7 @@ def _known_ids(store: Store, memory: str, sessions: Sequence[CheckedSession]) ->
     ids = list(given)
     known: set[str] = set()
     for start in range(0, len(ids), 2000):
-        rows = store.read(
-            load("graph/known_utterances"), memory=memory, utterance_ids=ids[start : start + 2000]
-        )
+        rows = store.read(load("graph/known_utterances"), memory=memory, utterance_ids=ids[start : start + 2000])
         known.update(_unchanged(rows, given))
     return known
 
@@ -283,8 +281,7 @@ def _prepared_batch(
 ) -> list[_Part]:
     started = time.perf_counter()
     parts = [
-        _prepared(memory, session, new, embedder, ready_made.get(session.session_id), done)
-        for session, new in batch
+        _prepared(memory, session, new, embedder, ready_made.get(session.session_id), done) for session, new in batch
     ]
     done.milliseconds["embed"] += (time.perf_counter() - started) * 1000
     return parts
@@ -338,9 +335,7 @@ def _prepared(
             )
         done.in_pieces += len(embedding.pieces) > 1
         meant = _meant(one)
-        utterances.append(
-            _NewUtterance(one, identity(memory, one.utterance_id), embedding, vector, terms(text), meant)
-        )
+        utterances.append(_NewUtterance(one, identity(memory, one.utterance_id), embedding, vector, terms(text), meant))
     return _Part(session, utterances, _clues(memory, session, new, ready_made))
 
 
@@ -353,11 +348,10 @@ def _meant(utterance: CheckedUtterance) -> list[tuple[datetime, datetime]]:
     for interval in resolve(utterance.text, utterance.said_at):
         if interval.span not in spans:
             spans.add(interval.span)
-            zone = utterance.said_at.tzinfo
             meant.append(
                 (
-                    interval.start or datetime(1, 1, 2, tzinfo=zone),
-                    interval.end or datetime(9999, 12, 30, tzinfo=zone),
+                    interval.start or EARLIEST,
+                    interval.end or LATEST,
                 )
             )
     return meant[:MOST_MEANT]
@@ -439,9 +433,7 @@ def _in_transaction(
         for part in parts
     ]
     new = [one for part in parts for one in part.new]
-    known = neighbours.take(
-        transaction, memory, state["revision"] - 1, embedder.dimensions, state["next_ordinal"]
-    )
+    known = neighbours.take(transaction, memory, state["revision"] - 1, embedder.dimensions, state["next_ordinal"])
     next_session = _write_utterances(transaction, memory, parts, state, embedder.dimensions)
     clues = _write_clues(transaction, memory, parts, clue_vectors, embedder, known)
     _write_similar(transaction, memory, new, embedder.gamma, known)
@@ -467,9 +459,7 @@ def _named(transaction: Transaction, memory: str, part: _Part) -> _Part:
         dimensions=len(part.new[0].embedding.vector),
     )
     position = 1 + (int(tails[0]["position"]) if tails else 0)
-    while transaction.run(
-        load("graph/known_utterances"), memory=memory, utterance_ids=[f"{session_id}:{position}"]
-    ):
+    while transaction.run(load("graph/known_utterances"), memory=memory, utterance_ids=[f"{session_id}:{position}"]):
         position += 1
     given = replace(part.new[0].given, utterance_id=f"{session_id}:{position}")
     uid = identity(memory, given.utterance_id)
@@ -492,9 +482,7 @@ def _write_utterances(
     ids = [part.session.session_id for part in parts if part.new]
     tails = {
         row["session_id"]: row
-        for row in transaction.run(
-            load("graph/session_tails"), memory=memory, session_ids=ids, dimensions=dimensions
-        )
+        for row in transaction.run(load("graph/session_tails"), memory=memory, session_ids=ids, dimensions=dimensions)
     }
     ordinal, number = int(state["next_ordinal"]), int(state["next_session"])
     sessions: list[dict[str, object]] = []
@@ -556,9 +544,7 @@ def _write_utterances(
                     if usable(piece, dimensions)
                 )
             if before is not None:
-                following.append(
-                    {"from_uid": before[0], "to_uid": one.uid, "cosine": _cosine(before[1], one.vector)}
-                )
+                following.append({"from_uid": before[0], "to_uid": one.uid, "cosine": _cosine(before[1], one.vector)})
             before = (one.uid, one.vector)
             words[ordinal] = one.terms
             places[ordinal] = (this_number, position, len(one.terms), instant)
@@ -613,7 +599,7 @@ def links(ordered: Sequence[Record]) -> list[dict[str, object]]:
             "to_uid": other["uid"],
             "cosine": _cosine(_maybe(one["embedding"]), _maybe(other["embedding"])),
         }
-        for one, other in zip(ordered, ordered[1:], strict=False)
+        for one, other in pairwise(ordered)
     ]
 
 
@@ -637,15 +623,20 @@ def _write_clues(
             vector = vectors.get(clue.uid)
             if vector is not None:
                 near = known.near_clues(transaction, memory, clue.kind, vector, MOST_SIMILAR)
-                if near and near[0][1] > embedder.delta and not by_spelling_only(clue.kind, clue.text):
-                    uid = near[0][0]
+                same = [
+                    other
+                    for other, cosine in near
+                    if cosine > embedder.delta and may_merge(clue.kind, clue.text, known.clue_texts[other])
+                ]
+                if same:
+                    uid = same[0]
                 else:
                     similar.extend(
                         {"from_uid": uid, "to_uid": other, "score": score}
                         for other, score in near
                         if score > embedder.gamma and other != uid
                     )
-                    known.add_clue(clue.kind, uid, vector)
+                    known.add_clue(clue.kind, uid, clue.text, vector)
             merged[clue.uid] = uid
             rows.append(
                 {
@@ -656,8 +647,7 @@ def _write_clues(
                 }
             )
         belongs.extend(
-            {"utterance_uid": anchor, "clue_uid": uid, "weight": clue.weight}
-            for anchor in clue.utterance_uids
+            {"utterance_uid": anchor, "clue_uid": uid, "weight": clue.weight} for anchor in clue.utterance_uids
         )
     if rows:
         uids = sorted({str(row["uid"]) for row in rows})
@@ -676,9 +666,7 @@ def _write_similar(
         if one.vector is None:
             continue
         near = known.near_utterances(transaction, memory, one.vector, MOST_SIMILAR)
-        rows.extend(
-            {"from_uid": one.uid, "to_uid": other, "score": score} for other, score in near if score > gamma
-        )
+        rows.extend({"from_uid": one.uid, "to_uid": other, "score": score} for other, score in near if score > gamma)
         known.utterances.add(one.uid, one.vector)
     transaction.run(load("graph/write_similar_utterances"), memory=memory, rows=rows)
 

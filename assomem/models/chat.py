@@ -170,8 +170,7 @@ class OpenAIChatModel:
         from openai.types.chat import ChatCompletion
 
         too_slow = _Failure(
-            f"no answer within {self._timeout_seconds:g} seconds; "
-            "allow more with ASSOMEM_CHAT_TIMEOUT_SECONDS"
+            f"no answer within {self._timeout_seconds:g} seconds; allow more with ASSOMEM_CHAT_TIMEOUT_SECONDS"
         )
         if seconds <= 0:
             return too_slow
@@ -192,17 +191,13 @@ class OpenAIChatModel:
             if error.param in options:
                 self._options = {name: value for name, value in options.items() if name != error.param}
                 return _Failure("", learnt=True)
-            return _Failure(
-                "the endpoint refused the request (HTTP 400): is its context too small for the prompt?"
-            )
+            return _Failure("the endpoint refused the request (HTTP 400): is its context too small for the prompt?")
         except openai.APIStatusError as error:
             return _status(error.status_code, error.response.headers.get("retry-after"))
         except openai.APITimeoutError:
             return too_slow
         except openai.APIConnectionError:
-            return _Failure(
-                "could not be reached: is it running, and is OPENAI_BASE_URL right?", passing=True
-            )
+            return _Failure("could not be reached: is it running, and is OPENAI_BASE_URL right?", passing=True)
         except (openai.APIError, ValueError):
             return _Failure(_NOT_CHAT)
         if not isinstance(answer, ChatCompletion):  # a web page, for example
@@ -263,13 +258,10 @@ def _status(status: int, retry_after: str | None) -> _Failure:
             return _Failure(f"the endpoint refused the key (HTTP {status}): check OPENAI_API_KEY")
         case 404:
             return _Failure(
-                "the endpoint knows no such model or path (HTTP 404): "
-                "check ASSOMEM_CHAT_MODEL and OPENAI_BASE_URL"
+                "the endpoint knows no such model or path (HTTP 404): check ASSOMEM_CHAT_MODEL and OPENAI_BASE_URL"
             )
         case 413:
-            return _Failure(
-                "the prompt is too long for the endpoint (HTTP 413): lower ASSOMEM_EVIDENCE_TOKENS"
-            )
+            return _Failure("the prompt is too long for the endpoint (HTTP 413): lower ASSOMEM_EVIDENCE_TOKENS")
         case 408 | 429:
             busy = f"the endpoint is busy, or the quota is used up (HTTP {status}): try again later"
             return _Failure(busy, passing=True, wait_seconds=_seconds(retry_after))
@@ -295,9 +287,7 @@ def open_chat_model(settings: Settings) -> ChatModel | None:
         return None
     address, key = settings.openai_base_url, settings.openai_api_key
     if address is not None and not address.startswith(("http://", "https://")):
-        raise SettingsError(
-            "settings: openai_base_url: must begin with http:// or https://; set OPENAI_BASE_URL"
-        )
+        raise SettingsError("settings: openai_base_url: must begin with http:// or https://; set OPENAI_BASE_URL")
     if address is None and key is None:
         raise SettingsError(
             "settings: chat_model is set, but neither a key nor an endpoint: set OPENAI_API_KEY, "

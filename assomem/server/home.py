@@ -160,11 +160,7 @@ class Home:
     def foreign_jars(self) -> list[str]:
         """Names of jars in `lib` and `plugins` that the user put there, sorted."""
         ours = set((self.conf / "jars.txt").read_text(encoding="utf-8").splitlines())
-        found = {
-            f"{name}/{path.name}"
-            for name in ("lib", "plugins")
-            for path in (self.folder / name).glob("*.jar")
-        }
+        found = {f"{name}/{path.name}" for name in ("lib", "plugins") for path in (self.folder / name).glob("*.jar")}
         return sorted(found - ours)
 
     # -- password
@@ -277,9 +273,7 @@ def _is_free(port: int) -> bool:
         if asked.connect_ex(("127.0.0.1", port)) == 0:
             return False
     with closing(socket.socket(socket.AF_INET, socket.SOCK_STREAM)) as bound:
-        bound.setsockopt(
-            socket.SOL_SOCKET, socket.SO_REUSEADDR, 1
-        )  # as the server does: a port just left is free
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does: a port just left is free
         try:
             bound.bind(("127.0.0.1", port))
         except OSError:

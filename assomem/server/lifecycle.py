@@ -25,9 +25,7 @@ log = logging.getLogger(__name__)
 
 _USERNAME = "neo4j"
 _DATABASE = "neo4j"
-_START_TIMEOUT_SECONDS = (
-    600  # for a server that recovers a large database after a crash; a failed one ends by itself
-)
+_START_TIMEOUT_SECONDS = 600  # for a server that recovers a large database after a crash; a failed one ends by itself
 _UNAVAILABLE_SECONDS = 30
 _ATTEMPTS = 4
 
@@ -81,13 +79,9 @@ def locate(settings: "Settings", *, progress: bool = False) -> Address:
 
 def versions() -> tuple[str, str]:
     """Versions of Neo4j and its graph algorithms (OpenGDS) that the lock file names."""
-    by_name = {
-        jar.coordinates.rpartition(":")[0]: jar.coordinates.rpartition(":")[2] for jar in locked("lib")
-    }
+    by_name = {jar.coordinates.rpartition(":")[0]: jar.coordinates.rpartition(":")[2] for jar in locked("lib")}
     gds = {
-        jar.coordinates.rpartition(":")[2]
-        for jar in locked("plugins")
-        if jar.coordinates.startswith("org.neo4j.gds:")
+        jar.coordinates.rpartition(":")[2] for jar in locked("plugins") if jar.coordinates.startswith("org.neo4j.gds:")
     }
     return by_name["org.neo4j:neo4j"], gds.pop()
 
@@ -196,9 +190,7 @@ def _started(home: Home, java: Java, cache: Path, *, progress: bool) -> Address:
             failure = failed
             stop(home, process)
             if "already in use" in str(failed):
-                log.warning(
-                    "another program took port %d or %d meanwhile; trying again", ports.bolt, ports.http
-                )
+                log.warning("another program took port %d or %d meanwhile; trying again", ports.bolt, ports.http)
             elif not verified:
                 # A damaged jar shows itself in many ways, so before giving up every jar is hashed.
                 verified = True
@@ -288,9 +280,7 @@ def _login(address: Address) -> str | None:
             connection_acquisition_timeout=10,
             telemetry_disabled=True,
         ) as driver:
-            records, _, _ = driver.execute_query(
-                "CYPHER 25 RETURN gds.version() AS version", database_=_DATABASE
-            )
+            records, _, _ = driver.execute_query("CYPHER 25 RETURN gds.version() AS version", database_=_DATABASE)
     except AuthError:
         raise _Refused from None
     except Neo4jError as error:
@@ -453,9 +443,7 @@ def logs(settings: "Settings", lines: int = 50) -> str:
     """
     given = external(settings)
     if given is not None:
-        raise ServerError(
-            f"the server at {given.uri} was not started by this program; read its log where it runs"
-        )
+        raise ServerError(f"the server at {given.uri} was not started by this program; read its log where it runs")
     home = Home.at(settings.home)
     return "\n".join(tail(home.log_file, lines) or tail(home.console_log, lines))
 

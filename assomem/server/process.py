@@ -4,9 +4,11 @@ import json
 import logging
 import os
 import re
+import socket
 import subprocess
 import threading
 import time
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -137,6 +139,10 @@ def listens(process: "psutil.Process", port: int) -> bool:
     """The process itself listens on this port: whoever answers there is it, not another program."""
     import psutil
 
+    with closing(socket.socket()) as asked:  # cheap, and no for most of a start
+        asked.settimeout(1)
+        if asked.connect_ex(("127.0.0.1", port)) != 0:
+            return False
     try:
         return any(
             connection.status == psutil.CONN_LISTEN and connection.laddr.port == port
@@ -154,10 +160,8 @@ def stop(home: Home, process: "psutil.Process") -> None:
     """
     import psutil
 
-    try:
+    with suppress(psutil.NoSuchProcess):
         process.terminate()
-    except psutil.NoSuchProcess:
-        pass
     until = time.monotonic() + _STOP_TIMEOUT_SECONDS
     while is_alive(process):
         if time.monotonic() > until:

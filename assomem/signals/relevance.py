@@ -8,6 +8,7 @@ each candidate, in their order; an empty list of candidates gives an empty array
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,13 +28,11 @@ OPENING_TURNS = 2
 STOP_WORD_SHARE = 0.35
 """Share of utterances that hold a given function word, about; it has no posting list to be counted in."""
 
-_ASKS_WHEN = re.compile(
-    r"^\W*(when|what (date|day|month|year|time))\b|\b(how long ago|since when|how long)\b", re.I
-)
+_ASKS_WHEN = re.compile(r"^\W*(when|what (date|day|month|year|time))\b|\b(how long ago|since when|how long)\b", re.I)
 _TIME_WORD = re.compile(
-    r"\b(yesterday|today|tonight|tomorrow|ago|last|next|this (week|month|year|weekend|morning|summer|spring|fall|winter)"
-    r"|since|(mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july|august|september|october"
-    r"|november|december|(19|20)\d\d|\d+(st|nd|rd|th)|week(end)?s?|months?|years?)\b",
+    r"\b(yesterday|today|tonight|tomorrow|ago|last|next|this (week|month|year|weekend|morning)"
+    r"|this (summer|spring|fall|winter)|since|(mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|january|february|march|april|june|july|august|september|october|november|december|(19|20)\d\d|\d+(st|nd|rd|th)|week(end)?s?|months?|years?)\b",
     re.I,
 )
 _FIRST_PERSON = re.compile(r"\b(I|my|we|us|our|me)\b")
@@ -57,9 +56,7 @@ def scaled(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.nan_to_num((values - known.min()) / (known.max() - known.min()), nan=0.0)
 
 
-def readings(
-    question: Question, candidates: Candidates, *, assistant: bool
-) -> dict[str, NDArray[np.float64]]:
+def readings(question: Question, candidates: Candidates, *, assistant: bool) -> dict[str, NDArray[np.float64]]:
     """Every reading of relevance but late interaction, which is for the best candidates only.
 
     Args:
@@ -79,9 +76,7 @@ def readings(
         "speaker": mine,
         "names speaker": other,
         "role": role(question.text, candidates.speakers) if assistant else np.zeros(len(candidates)),
-        "length": np.array(
-            [min(1.0, len(text) / LONG_ENOUGH_CHARACTERS) for text in candidates.texts], float
-        ),
+        "length": np.array([min(1.0, len(text) / LONG_ENOUGH_CHARACTERS) for text in candidates.texts], float),
         "first person": _holds(_FIRST_PERSON, [text[:600] for text in candidates.texts]),
         "opening": (candidates.positions <= OPENING_TURNS).astype(float),
         "reply": scaled(candidates.reply_score) * short,
@@ -98,7 +93,7 @@ def adjacent_pairs(question_terms: Sequence[str], candidates: Candidates) -> NDA
     one.
     """
     scores = np.zeros(len(candidates))
-    pairs = set(zip(question_terms, question_terms[1:], strict=False))
+    pairs = set(pairwise(question_terms))
     counts = candidates.words.counts
     pairs = {(one, other) for one, other in pairs if one in counts and other in counts}
     if not pairs:
@@ -113,7 +108,7 @@ def adjacent_pairs(question_terms: Sequence[str], candidates: Candidates) -> NDA
     lengths: dict[int, int] = {}
     for index in np.flatnonzero(holding):
         words = terms(f"{candidates.speakers[index]}: {candidates.texts[index]}")
-        found[int(index)] = Counter(pair for pair in zip(words, words[1:], strict=False) if pair in pairs)
+        found[int(index)] = Counter(pair for pair in pairwise(words) if pair in pairs)
         lengths[int(index)] = len(words)
     mean_length = sum(lengths.values()) / len(lengths) if lengths else 1.0
     for pair in pairs:
@@ -121,9 +116,7 @@ def adjacent_pairs(question_terms: Sequence[str], candidates: Candidates) -> NDA
         idf = np.log(1 + (max(candidates.total, frequency) - frequency + 0.5) / (frequency + 0.5))
         for index, count in found.items():
             times = count[pair]
-            scores[index] += (
-                idf * times * (K1 + 1) / (times + K1 * (1 - B + B * lengths[index] / mean_length))
-            )
+            scores[index] += idf * times * (K1 + 1) / (times + K1 * (1 - B + B * lengths[index] / mean_length))
     return scores
 
 

@@ -61,9 +61,7 @@ class Query:
         missing = self.parameters.difference(given)
         unexpected = frozenset(given) - self.parameters
         if missing or unexpected:
-            raise QueryParameterError(
-                f"{self.name}: missing {sorted(missing)}, unexpected {sorted(unexpected)}"
-            )
+            raise QueryParameterError(f"{self.name}: missing {sorted(missing)}, unexpected {sorted(unexpected)}")
 
 
 @cache
@@ -88,8 +86,7 @@ def load(name: str) -> Query:
     declared = frozenset(_DECLARED.findall(text))
     if used != declared:
         raise QueryFileError(
-            f"{name}: used but not declared {sorted(used - declared)}, "
-            f"declared but not used {sorted(declared - used)}"
+            f"{name}: used but not declared {sorted(used - declared)}, declared but not used {sorted(declared - used)}"
         )
     # The driver types query text as LiteralString to keep outside input out of it. This file ships
     # with the package, so it is as trusted as a literal; this is the only cast.
@@ -102,9 +99,7 @@ def names(folder: str) -> list[str]:
     if not place.is_dir():
         return []
     return sorted(
-        f"{folder}/{file.name.removesuffix('.cypher')}"
-        for file in place.iterdir()
-        if file.name.endswith(".cypher")
+        f"{folder}/{file.name.removesuffix('.cypher')}" for file in place.iterdir() if file.name.endswith(".cypher")
     )
 
 

@@ -10,9 +10,7 @@ from assomem.store.store import Store
 OLDEST_SERVER = (2026, 1)
 """SEARCH and filters inside vector indexes came with this release."""
 
-_INDEX = re.compile(
-    r"CREATE (?:CONSTRAINT|INDEX|VECTOR INDEX) (\w+) IF NOT EXISTS\s+FOR \((\w+):(\w+)\)([^{]*)"
-)
+_INDEX = re.compile(r"CREATE (?:CONSTRAINT|INDEX|VECTOR INDEX) (\w+) IF NOT EXISTS\s+FOR \((\w+):(\w+)\)([^{]*)")
 
 
 @dataclass(frozen=True, slots=True)

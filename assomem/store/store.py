@@ -42,9 +42,7 @@ class Transaction:
 class Store:
     """One Neo4j database. Opens its driver on first use and again after a fork; `close` ends it."""
 
-    def __init__(
-        self, uri: str, *, username: str, password: str, database: str, timeout_seconds: float = 60.0
-    ) -> None:
+    def __init__(self, uri: str, *, username: str, password: str, database: str, timeout_seconds: float = 60.0) -> None:
         """Keep the address; nothing is sent yet.
 
         Args:
@@ -92,9 +90,7 @@ class Store:
 
         try:
             with self._open().session(database=self.database) as session:
-                return session.execute_write(
-                    neo4j.unit_of_work(timeout=self._timeout_seconds)(unit)  # pyright: ignore[reportUnknownArgumentType]
-                )
+                return session.execute_write(neo4j.unit_of_work(timeout=self._timeout_seconds)(unit))
         except AssoMemError:
             raise
         except (Neo4jError, DriverError) as error:
@@ -116,18 +112,12 @@ class Store:
         if driver is not None and self._process_id == os.getpid():
             driver.close()
 
-    def _run(
-        self, query: Query, parameters: dict[str, Any], routing: neo4j.RoutingControl
-    ) -> list[neo4j.Record]:
+    def _run(self, query: Query, parameters: dict[str, Any], routing: neo4j.RoutingControl) -> list[neo4j.Record]:
         query.check(parameters)
         # The name shows up in SHOW TRANSACTIONS and in Neo4j's query log.
         named = neo4j.Query(query.text, metadata={"assomem": query.name}, timeout=self._timeout_seconds)
         try:
-            return (
-                self._open()
-                .execute_query(named, parameters, routing_=routing, database_=self.database)
-                .records
-            )
+            return self._open().execute_query(named, parameters, routing_=routing, database_=self.database).records
         except (Neo4jError, DriverError) as error:
             raise self._translated(query.name, error) from error
 
@@ -185,9 +175,7 @@ class Store:
 def _says(error: Exception) -> str:
     """What Neo4j says, in one line, without values: an error text may quote a parameter, and with it a person."""
     code = getattr(error, "code", None)
-    text = (
-        str(getattr(error, "message", None) or error).splitlines()[0] if str(error) else type(error).__name__
-    )
+    text = str(getattr(error, "message", None) or error).splitlines()[0] if str(error) else type(error).__name__
     if code is not None and str(code).startswith("Neo.ClientError.Schema.ConstraintValidation"):
         return f"{code}: a uniqueness rule of the schema was violated"
     return f"{code}: {text[:300]}" if code is not None else text[:300]

@@ -158,9 +158,7 @@ _RULES: dict[str, YearRule] = {
     "valentine|valentine day|valentines|valentines day": _fixed(2, 14),
     "presidents day|president day|presidents' day": _nth(2, 0, 3),
     "international women day|women day": _fixed(3, 8),
-    "st patrick|st patrick day|st . patrick day|saint patrick day|st patricks day|st paddy day": _fixed(
-        3, 17
-    ),
+    "st patrick|st patrick day|st . patrick day|saint patrick day|st patricks day|st paddy day": _fixed(3, 17),
     "nowruz": _fixed(3, 20),
     "april fool|april fool day|april fools|april fools day": _fixed(4, 1),
     "earth day": _fixed(4, 22),
@@ -198,9 +196,7 @@ _RULES: dict[str, YearRule] = {
     "christmas|christmas day|xmas|xmas day": CHRISTMAS,
     "boxing day|st stephen day": _fixed(12, 26),
     "kwanzaa": _fixed(12, 26, 7),
-    "holidays|holiday season|festive season|christmas holidays|christmas break|christmas season": _fixed(
-        12, 24, 9
-    ),
+    "holidays|holiday season|festive season|christmas holidays|christmas break|christmas season": _fixed(12, 24, 9),
     "mardi gras|shrove tuesday|pancake day|fat tuesday": _from_easter(-47),
     "ash wednesday": _from_easter(-46),
     "lent": _from_easter(-46, 46),

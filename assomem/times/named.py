@@ -70,9 +70,7 @@ STRONG = words("in during since early late mid throughout last next this past pr
 _WEAK = words("before after by until till prior")
 """After these too, unless a name follows ("by May Sarton")."""
 
-_GOES_ON = words(
-    "and or but until till before after in on at of what who where when how did do was were is i we"
-)
+_GOES_ON = words("and or but until till before after in on at of what who where when how did do was were is i we")
 """Words that may follow a month, and hardly the name of a person."""
 
 _LOOSE = words("from to through and or between around about for of on at over with")
@@ -172,9 +170,7 @@ def read_year(reader: Reader, place: int) -> tuple[int, int] | None:
     if short is not None:
         return after + 2, short + (2000 if short <= reader.now.year % 100 + 10 else 1900)
     after = tokens.skip(after, "the", "of")
-    steps = {"last": -1, "previous": -1, "past": -1, "this": 0, "current": 0, "next": 1}.get(
-        tokens.key(after)
-    )
+    steps = {"last": -1, "previous": -1, "past": -1, "this": 0, "current": 0, "next": 1}.get(tokens.key(after))
     if steps is not None and tokens.key(after + 1) == "year":
         return after + 2, reader.now.year + steps
     if tokens.matches(after, "year", "before", "last"):
@@ -206,11 +202,7 @@ def _means_a_period(tokens: Tokens, place: int, end: int) -> bool:
     if tokens.key(before) == "the":
         before -= 1
     if tokens.key(before) in STRONG:
-        return (
-            tokens.key(before) not in {"this", "next"}
-            or tokens.is_capitalised(place)
-            or tokens.ends_clause(end)
-        )
+        return tokens.key(before) not in {"this", "next"} or tokens.is_capitalised(place) or tokens.ends_clause(end)
     if tokens.key(before) in _WEAK:
         return not tokens.is_word(end) or tokens.key(end) in _GOES_ON
     return tokens.key(before) == "for" and tokens.key(before - 1) in _PLANNING
@@ -224,12 +216,7 @@ def iso_date(reader: Reader, place: int, trusted: bool) -> Match | None:
     tokens = reader.tokens
     year_number = tokens.integer(place)
     sign = tokens.key(place + 1)
-    if (
-        year_number is None
-        or not year_number >= 1000
-        or len(tokens.key(place)) != 4
-        or sign not in {"-", "/"}
-    ):
+    if year_number is None or not year_number >= 1000 or len(tokens.key(place)) != 4 or sign not in {"-", "/"}:
         return None
     if not all(tokens.glued(place + offset) for offset in (1, 2)) or len(tokens.key(place + 2)) != 2:
         return None
@@ -237,12 +224,7 @@ def iso_date(reader: Reader, place: int, trusted: bool) -> Match | None:
     if month_number is None or tokens.key(place - 1) in _NUMBERED:
         return None
     day_number = tokens.integer(place + 4, digits=2)
-    if (
-        tokens.key(place + 3) == sign
-        and tokens.glued(place + 3)
-        and tokens.glued(place + 4)
-        and day_number is not None
-    ):
+    if tokens.key(place + 3) == sign and tokens.glued(place + 3) and tokens.glued(place + 4) and day_number is not None:
         end = place + 5
         day = day_of(datetime(year_number, month_number, day_number))
         if tokens.glued(end) and tokens.key(end) == "t" and tokens.integer(end + 1, digits=2) is not None:
@@ -260,9 +242,7 @@ def _iso_time(tokens: Tokens, place: int, day: datetime) -> Match | None:
     start = day.replace(hour=hour, minute=minute)
     end = place + 3
     # Seconds, their fraction and an offset belong to the expression; wall time is all that is read of it.
-    while tokens.glued(end) and (
-        tokens.integer(end) is not None or tokens.key(end) in {":", ".", "+", "-", "z"}
-    ):
+    while tokens.glued(end) and (tokens.integer(end) is not None or tokens.key(end) in {":", ".", "+", "-", "z"}):
         end += 1
     return Match.of(end, Closed(start, shift(start, 1, "minute"), "minute"))
 
@@ -287,9 +267,7 @@ def slashed_date(reader: Reader, place: int, trusted: bool) -> Match | None:
         year_number, end = _short_year(tokens, end + 1, sign), end + 2
         if year_number is None:
             return None
-    elif sign != "/" or not (
-        trusted or tokens.key(place - 1) in {"on", "by", "until", "till", "since", "dated"}
-    ):
+    elif sign != "/" or not (trusted or tokens.key(place - 1) in {"on", "by", "until", "till", "since", "dated"}):
         return None
     if not tokens.stands_alone(place, end) or tokens.key(end) in {"of", "%"}:
         return None
@@ -363,9 +341,7 @@ def day_then_month(reader: Reader, place: int, trusted: bool) -> Match | None:
         found = _read_month(tokens, tokens.skip(second[0], "of")) if second is not None else None
         if found is None or tokens.key(place - 1) == "between":
             return None
-        listed = yearly(
-            reader, place, found[0], lambda number: day_of(datetime(number, found[1], day_number))
-        )
+        listed = yearly(reader, place, found[0], lambda number: day_of(datetime(number, found[1], day_number)))
         return Match(after, listed.readings, listed.repeats)
     month_at = after + has_of
     doubtful = tokens.key(month_at) in _ALSO_VERBS and not tokens.is_capitalised(month_at)
@@ -419,9 +395,7 @@ def day_of_some_month(reader: Reader, place: int, trusted: bool) -> Match | None
         owner += steps is not None
         if tokens.key(owner) != "month" or (steps is None and owner == after + 1):
             return None
-        return Match.of(
-            owner + 1, day_of(add_months(reader.today.replace(day=1), steps or 0).replace(day=day_number))
-        )
+        return Match.of(owner + 1, day_of(add_months(reader.today.replace(day=1), steps or 0).replace(day=day_number)))
     in_digits = tokens.integer(after - 2, digits=2) is not None
     follows = tokens.key(place - 1) in {"on", "since", "until", "till", "by", "before", "after", "from"}
     if weekday is None and not (in_digits and (trusted or follows)):
@@ -451,9 +425,7 @@ def month_name(reader: Reader, place: int, trusted: bool) -> Match | None:
     match = yearly(reader, place, end, lambda year_number: month(year_number, number))
     if match.repeats is None:
         return match
-    if not tokens.free_after(end) or (
-        tokens.is_possessive(place) and tokens.key(place) in _ALSO_PEOPLE_OR_VERBS
-    ):
+    if not tokens.free_after(end) or (tokens.is_possessive(place) and tokens.key(place) in _ALSO_PEOPLE_OR_VERBS):
         return None
     if not trusted and not _follows_a_listed_month(tokens, place) and not _means_a_month(tokens, place, end):
         return None
@@ -464,12 +436,7 @@ def month_name(reader: Reader, place: int, trusted: bool) -> Match | None:
         explicit = read_year(reader, second[0]) if second is not None else None
         if explicit is not None:
             return Match.of(end, month(explicit[1], number))
-    if (
-        tokens.key(place) not in MONTHS
-        and tokens.key(end - 1) == "."
-        and tokens.ends_clause(end)
-        and not tokens.key(end)
-    ):
+    if tokens.key(end - 1) == "." and not tokens.key(end):
         end -= 1  # the point ends the text, not the word
     return Match(end, match.readings, match.repeats)
 
@@ -581,12 +548,7 @@ def quarter_or_half(reader: Reader, place: int, trusted: bool) -> Match | None:
     if leading is not None and len(tokens.key(place)) == 4:
         start = place + 1 + (tokens.key(place + 1) in {"-", "/"})
     kind, number = tokens.key(start), tokens.integer(start + 1, digits=1)
-    if (
-        kind not in {"q", "h"}
-        or number is None
-        or not tokens.glued(start + 1)
-        or not tokens.free_after(start + 2)
-    ):
+    if kind not in {"q", "h"} or number is None or not tokens.glued(start + 1) or not tokens.free_after(start + 2):
         return None
     if not 1 <= number <= (4 if kind == "q" else 2) or (start == place and not tokens.free_before(place)):
         return None
@@ -637,11 +599,7 @@ def decade_name(reader: Reader, place: int, trusted: bool) -> Match | None:
         end += 1
         if len(tokens.key(start)) == 4:
             return Match.of(end, decade(value)) if 1800 <= value < 2200 else None
-    if (
-        not (has_article or trusted)
-        or not 10 <= value <= 90
-        or tokens.key(place - 2) in {"temperatures", "temps"}
-    ):
+    if not (has_article or trusted) or not 10 <= value <= 90 or tokens.key(place - 2) in {"temperatures", "temps"}:
         return None
     century = 1900 if value > reader.now.year % 100 else 2000
     return Match.of(end, decade(century + value))
@@ -765,11 +723,7 @@ def holiday_name(reader: Reader, place: int, trusted: bool) -> Match | None:
         return None  # without "the" these are other words
     if name == "holidays" and before not in {"over", "during", "in", "before", "after", "since"}:
         return None
-    if (
-        name in {"new year", "valentine"}
-        and not tokens.is_capitalised(start)
-        and not tokens.is_possessive(end - 1)
-    ):
+    if name in {"new year", "valentine"} and not tokens.is_capitalised(start) and not tokens.is_possessive(end - 1):
         return None
     if name == "lent" and not tokens.is_capitalised(start):
         return None
@@ -822,9 +776,7 @@ def names_ago(reader: Reader, place: int, trusted: bool) -> Match | None:
     if in_year is None:
         return None
     passed = [
-        span
-        for span in _spans(range(reader.now.year - 1, reader.now.year + 1), in_year)
-        if span.end <= reader.now
+        span for span in _spans(range(reader.now.year - 1, reader.now.year + 1), in_year) if span.end <= reader.now
     ]
     if not passed:
         return None

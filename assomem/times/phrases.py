@@ -135,9 +135,7 @@ def _counted(whole: Closed, unit: str, number: int, count: int) -> list[Closed]:
         case "day" | "week" | "fortnight":
             days = {"day": 1, "week": 7, "fortnight": 14}[unit] * count
             start = whole.start + (number - 1) * days * DAY if number > 0 else whole.end - days * DAY
-            counted = Closed(
-                start, start + days * DAY, unit if count == 1 and unit != "fortnight" else "range"
-            )
+            counted = Closed(start, start + days * DAY, unit if count == 1 and unit != "fortnight" else "range")
             if unit != "week" or count > 1:
                 return [counted]
             # Others count weeks of the calendar, those that lie mostly inside.
@@ -147,16 +145,12 @@ def _counted(whole: Closed, unit: str, number: int, count: int) -> list[Closed]:
             saturday = whole.start + (5 - whole.start.weekday()) % 7 * DAY
             saturdays = [saturday + step * WEEK for step in range((whole.end - saturday - DAY) // WEEK + 1)]
             return (
-                [weekend_of(saturdays[number - 1 if number > 0 else number])]
-                if abs(number) <= len(saturdays)
-                else []
+                [weekend_of(saturdays[number - 1 if number > 0 else number])] if abs(number) <= len(saturdays) else []
             )
         case "month" | "quarter" | "year":
             months = {"month": 1, "quarter": 3, "year": 12}[unit]
             first = (
-                add_months(whole.start, months * (number - 1))
-                if number > 0
-                else add_months(whole.end, -months * count)
+                add_months(whole.start, months * (number - 1)) if number > 0 else add_months(whole.end, -months * count)
             )
             return [Closed(first, add_months(first, months * count), unit if count == 1 else "range")]
         case _:
@@ -192,9 +186,7 @@ def hours_of(reader: Reader, match: Match) -> Match | None:
     tokens = reader.tokens
     if match.best.granularity != "day":
         return None
-    name_at = (
-        tokens.skip(tokens.skip(match.place, "in"), "the") if tokens.key(match.place) == "in" else match.place
-    )
+    name_at = tokens.skip(tokens.skip(match.place, "in"), "the") if tokens.key(match.place) == "in" else match.place
     name = tokens.key(name_at)
     if name in DAY_PARTS:
         found = match.mapped(
@@ -271,9 +263,7 @@ def counted_before_or_after(reader: Reader, place: int, trusted: bool) -> Match 
     """Two days before 5 July, a week after Christmas, three months prior to May 2022."""
     del trusted
     tokens = reader.tokens
-    quantity = read_quantity(
-        tokens, tokens.skip(place, "the") if read_number(tokens, place) is None else place
-    )
+    quantity = read_quantity(tokens, tokens.skip(place, "the") if read_number(tokens, place) is None else place)
     if quantity is None:
         return None
     after = quantity.place
@@ -335,9 +325,7 @@ def _next_to(span: Closed, name: str, *, forward: bool) -> Closed | None:
         return day_of(span.start - ((span.start.weekday() - weekday) % 7 or 7) * DAY)
     in_year = yearly_period(name)
     if in_year is not None:
-        return _year_next_to(
-            span, [in_year(span.start.year + step) for step in (-2, -1, 0, 1, 2)], forward=forward
-        )
+        return _year_next_to(span, [in_year(span.start.year + step) for step in (-2, -1, 0, 1, 2)], forward=forward)
     unit = UNITS[name]
     if name != unit:  # "the days before Christmas"
         days = {"day": 7, "week": 28, "month": 90}.get(unit)
@@ -353,11 +341,7 @@ def _next_to(span: Closed, name: str, *, forward: bool) -> Closed | None:
     if unit == "day":
         return day_of(span.end if forward else span.start - DAY)
     if unit == "week" and span.granularity != "week":
-        return (
-            Closed(span.end, span.end + WEEK, "week")
-            if forward
-            else Closed(span.start - WEEK, span.start, "week")
-        )
+        return Closed(span.end, span.end + WEEK, "week") if forward else Closed(span.start - WEEK, span.start, "week")
     if unit == "weekend":
         return _weekend_next_to(span, forward=forward)
     if unit in {"week", "month", "quarter", "year", "decade"}:
@@ -373,20 +357,14 @@ def _year_next_to(span: Closed, years: list[Closed], *, forward: bool) -> Closed
 
 def _weekend_next_to(span: Closed, *, forward: bool) -> Closed:
     if forward:
-        return next(
-            found for weeks in (0, 1) if (found := weekend_of(span.end - DAY, weeks)).start >= span.end
-        )
+        return next(found for weeks in (0, 1) if (found := weekend_of(span.end - DAY, weeks)).start >= span.end)
     return next(found for weeks in (0, -1) if (found := weekend_of(span.start, weeks)).end <= span.start)
 
 
 def holiday_stretch(reader: Reader, match: Match) -> Match | None:
     """What may follow a day: "Christmas week", "Easter weekend", "July 4th weekend"."""
     name = reader.tokens.key(match.place)
-    if (
-        name not in {"week", "weekend"}
-        or match.best.granularity not in {"day", "range"}
-        or match.repeats == "week"
-    ):
+    if name not in {"week", "weekend"} or match.best.granularity not in {"day", "range"} or match.repeats == "week":
         return None
 
     def around(span: Closed) -> Closed:
@@ -426,9 +404,7 @@ def narrowed(reader: Reader, match: Match) -> Match | None:
             if name is not None:
                 moved = Closed(span.start + steps * name, span.end + steps * name, span.granularity)
             else:
-                moved = Closed(
-                    add_months(span.start, 12 * steps), add_months(span.end, 12 * steps), span.granularity
-                )
+                moved = Closed(add_months(span.start, 12 * steps), add_months(span.end, 12 * steps), span.granularity)
             if whole.start <= moved.start < whole.end:
                 return moved
         return None

@@ -45,9 +45,7 @@ class Match(NamedTuple):
             key = Span(*span)
             weights[key] = weights.get(key, 0.0) + weight
         total = sum(weights.values())
-        readings = sorted(
-            ((span, weight / total) for span, weight in weights.items()), key=lambda pair: -pair[1]
-        )
+        readings = sorted(((span, weight / total) for span, weight in weights.items()), key=lambda pair: -pair[1])
         return cls(place, tuple(Reading(span, weight) for span, weight in readings), repeats)
 
     @property
@@ -95,8 +93,9 @@ class Reader:
         followers: Sequence[Follower],
         could_begin: Callable[[Tokens, int], bool],
     ) -> None:
-        """`now` has a zone. Of `rules` the longest match wins, the earlier rule of two as long;
-        rules are tried only where `could_begin`.
+        """`now` has a zone. Of `rules` the longest match wins, the earlier rule of two as long.
+
+        Rules are tried only where `could_begin` says so.
         """
         self.tokens = tokens
         self.now = now.replace(tzinfo=None)
@@ -118,9 +117,7 @@ class Reader:
         """The longest period that begins here. Each place is read once, so that reading stays linear."""
         key = (place, trusted, self._depth)
         if key not in self._known:
-            self._known[key] = (
-                self._read_period(place, trusted) if self._could_begin(self.tokens, place) else None
-            )
+            self._known[key] = self._read_period(place, trusted) if self._could_begin(self.tokens, place) else None
         return self._known[key]
 
     def _read_period(self, place: int, trusted: bool) -> Match | None:

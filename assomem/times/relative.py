@@ -186,9 +186,7 @@ def _stepped_name(reader: Reader, target: int, word: str) -> Match | None:
         readings = _distinct(gone, *other)
     elif word in {"next", "coming", "upcoming"}:
         to_come = next(span for span in spans if span.start > reader.now)
-        readings = (
-            _distinct(to_come, in_year(year_number + 1)) if word == "next" and named is None else [to_come]
-        )
+        readings = _distinct(to_come, in_year(year_number + 1)) if word == "next" and named is None else [to_come]
     else:
         running = [span for span in spans if span.start <= reader.now < span.end]
         readings = running or [in_year(year_number)]

@@ -182,11 +182,7 @@ def _range(reader: Reader, place: int) -> Match | None:
         found = _range_to(reader, first, first.place + 1)
         if found is not None:
             return found
-    if (
-        opener == "from"
-        and first is not None
-        and tokens.key(first.place) in {"on", "onward", "onwards", "forward"}
-    ):
+    if opener == "from" and first is not None and tokens.key(first.place) in {"on", "onward", "onwards", "forward"}:
         begins = first.best.start
         if begins is not None and not (
             tokens.key(first.place) == "on" and reader.period(first.place + 1, trusted=True)
@@ -228,12 +224,7 @@ def _range_to(reader: Reader, first: Match, place: int) -> Match | None:
 
 def _day_number(tokens: Tokens, place: int) -> tuple[int, int] | None:
     value = tokens.integer(place, digits=2)
-    free = (
-        value is not None
-        and 1 <= value <= 31
-        and tokens.free_after(place + 1)
-        and tokens.key(place + 1) != ":"
-    )
+    free = value is not None and 1 <= value <= 31 and tokens.free_after(place + 1) and tokens.key(place + 1) != ":"
     if value is None or not free or tokens.key(place + 1) in {"am", "pm", "a", "p"}:
         return None
     return place + 1, value
@@ -251,12 +242,7 @@ def _days_of_one_month(reader: Reader, start: int, joiners: frozenset[str]) -> M
         return None
     second = reader.period(number[0] + 1, trusted=True)
     inside = None if second is None else second.closed()
-    if (
-        second is None
-        or inside is None
-        or inside.granularity != "day"
-        or not 1 <= number[1] < inside.start.day
-    ):
+    if second is None or inside is None or inside.granularity != "day" or not 1 <= number[1] < inside.start.day:
         return None
     return Match.of(second.place, Closed(inside.start.replace(day=number[1]), inside.end, "range"))
 

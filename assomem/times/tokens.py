@@ -11,9 +11,7 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_APOSTROPHES = str.maketrans(
-    {"’": "'", "‘": "'", "ʼ": "'", "`": "'", "´": "'", "–": "-", "—": "-", "‐": "-", "‑": "-"}
-)
+_APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "`": "'", "´": "'", "–": "-", "—": "-", "‐": "-", "‑": "-"})
 """One character for one, so that positions stay those of the text."""
 
 _SENTENCE_ENDS = frozenset(".!?;…")
@@ -144,11 +142,7 @@ class Tokens:
         after, following = self.key(end), self.key(end + 1)
         if after.isalnum() or after in {"@", "_", "%"}:
             return False
-        if (
-            after not in {"/", "-", ".", ":", ",", "+"}
-            or not self.glued(end + 1)
-            or not following[:1].isalnum()
-        ):
+        if after not in {"/", "-", ".", ":", ",", "+"} or not self.glued(end + 1) or not following[:1].isalnum():
             return True
         if after == "-" and following[0].isdigit():
             return len(following) <= 2 and not (self.glued(end + 2) and self.key(end + 2) in {"-", "/", ":"})

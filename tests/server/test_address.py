@@ -25,9 +25,7 @@ def test_an_address_in_the_settings_is_used_and_nothing_is_started(tmp_path: Pat
         home=tmp_path, neo4j_uri="bolt://db.example.org", neo4j_password="secret-1", neo4j_database="notes"
     )
     address = server.locate(settings)
-    assert address == server.Address(
-        "bolt://db.example.org", "neo4j", "secret-1", "notes", None, managed=False
-    )
+    assert address == server.Address("bolt://db.example.org", "neo4j", "secret-1", "notes", None, managed=False)
     status = server.status(settings)
     assert (status.managed, status.running, status.uri, status.pid) == (
         False,
@@ -83,9 +81,7 @@ def test_two_addresses_at_once_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_printed_address_hides_the_password() -> None:
-    assert "secret-1" not in repr(
-        server.Address("bolt://a", "neo4j", "secret-1", "neo4j", None, managed=False)
-    )
+    assert "secret-1" not in repr(server.Address("bolt://a", "neo4j", "secret-1", "neo4j", None, managed=False))
 
 
 def test_importing_the_server_module_loads_no_driver_and_no_downloader() -> None:
@@ -94,7 +90,5 @@ def test_importing_the_server_module_loads_no_driver_and_no_downloader() -> None
         "sys.exit(','.join({'neo4j', 'jgo', 'psutil', 'pydantic', 'filelock', 'rich'} & set(sys.modules)) or None)"
     )
     folder = Path(next(iter(assomem.__path__))).parent
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -72,9 +72,7 @@ def test_remembered_ports_are_used_again(home: Home) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"bolt": 1}', '{"bolt": "x", "http": 2}'])
-def test_damaged_ports_are_chosen_anew_with_a_warning(
-    home: Home, text: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_damaged_ports_are_chosen_anew_with_a_warning(home: Home, text: str, caplog: pytest.LogCaptureFixture) -> None:
     home.ports_file.write_text(text, encoding="utf-8")
     chosen = home.choose_ports()
     assert home.ports() == chosen
@@ -89,9 +87,7 @@ def test_the_configuration_names_loopback_addresses_alone(home: Home) -> None:
     assert all(line.partition("=")[2].startswith("127.0.0.1") for line in addresses)
 
 
-def test_the_home_holds_exactly_the_jars_of_the_lock_file_and_those_of_the_user(
-    home: Home, tmp_path: Path
-) -> None:
+def test_the_home_holds_exactly_the_jars_of_the_lock_file_and_those_of_the_user(home: Home, tmp_path: Path) -> None:
     def jar(name: str) -> tuple[Jar, Path]:
         made = Jar("plugins", f"org.example:{name}:1", "0" * 64, 1)
         path = tmp_path / made.file_name

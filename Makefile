@@ -1,0 +1,62 @@
+# Everything runs in .venv, made from the lock files on a machine with Python >= 3.11 and make.
+
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: help setup demo test check format bench test-data lock clean
+
+help:
+	@echo "make demo       set up, start Neo4j, ask the sample memory a question"
+	@echo "make test       check, then every test, on a real Neo4j"
+	@echo "make check      format, lint, types, import rules"
+	@echo "make test-data  checks on evaluation data in ASSOMEM_TEST_DATA"
+	@echo "make bench      speed of search and writing, over sizes (SIZES=1000,3000)"
+	@echo "make lock       renew the lock files"
+
+# Python's own venv; the core alone is enough for the demo.
+.venv/core: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("assomem needs Python 3.11 or newer; set PYTHON=python3.12 or so") if sys.version_info < (3, 11) else None'
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@echo "setting up .venv ..."
+	@$(PIP) install --require-hashes -r requirements.lock
+	@$(PIP) install --require-hashes -r requirements-build.lock
+	@$(PIP) install --no-deps --no-build-isolation --no-index -e .
+	@touch $@
+
+.venv/development: .venv/core requirements-dev.lock
+	@$(PIP) install --require-hashes -r requirements-dev.lock
+	@touch $@
+
+setup: .venv/development
+
+demo: .venv/core
+	@$(BIN)/assomem demo
+
+check: .venv/development
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/pyright
+	@$(BIN)/lint-imports
+
+format: .venv/development
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+test: check
+	@$(BIN)/python -m pytest
+
+test-data: .venv/development
+	@$(BIN)/python -m pytest -m data
+
+SIZES ?= 1000,3000
+bench: .venv/development
+	@$(BIN)/python benchmarks/bench.py --sizes $(SIZES)
+
+lock:
+	@$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header -q -o requirements.lock
+	@$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header -q -o requirements-dev.lock
+	@$(BIN)/uv pip compile --group build --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header -q -o requirements-build.lock
+
+clean:
+	@rm -rf .venv build dist
