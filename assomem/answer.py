@@ -102,9 +102,7 @@ def write_answer(
         completion = chat.complete(prompt.system, user, max_tokens=_ANSWER_TOKENS)
     except ModelError as error:
         _log.warning("answer: %s", error)
-        return _quoted(
-            evidence, confident, f"the language model failed, so the best evidence is quoted: {error}"
-        )
+        return _quoted(evidence, confident, f"the language model failed, so the best evidence is quoted: {error}")
     if completion.half or not completion.text.strip():
         lack = "half an answer" if completion.text.strip() else "nothing"
         failed = f"the language model {chat.name} gave {lack}, so the best evidence is quoted"
@@ -130,31 +128,23 @@ def _checked(completion: Completion, shown: Sequence[Evidence], note: tuple[str,
     degraded = list(note)
     unknown = [f"[{marker}]" for marker in dict.fromkeys(named) if marker not in ids]
     if unknown:
-        degraded.append(
-            f"the answer cites {', '.join(unknown)}, which is not among the evidence it was given"
-        )
+        degraded.append(f"the answer cites {', '.join(unknown)}, which is not among the evidence it was given")
     if not citations:
         degraded.append("the answer cites no evidence: compare it with the evidence before relying on it")
     return Written(text, citations, False, tuple(degraded), _usage(completion))
 
 
-def _quoted(
-    evidence: Sequence[Evidence], confident: bool, why: str, completion: Completion | None = None
-) -> Written:
+def _quoted(evidence: Sequence[Evidence], confident: bool, why: str, completion: Completion | None = None) -> Written:
     """The best one to three utterances word for word; an abstention when the best is not convincing."""
     if not confident:
         return Written(NOT_IN_MEMORY, (), True, (why,), _usage(completion))
     chosen = [piece for piece in evidence[:_QUOTES] if piece.score >= _NEAR_THE_BEST * evidence[0].score]
-    text = "\n".join(
-        f"{_said(piece)}: {_shortened(piece.text, _QUOTE_CHARACTERS)} [{piece.rank}]" for piece in chosen
-    )
+    text = "\n".join(f"{_said(piece)}: {_shortened(piece.text, _QUOTE_CHARACTERS)} [{piece.rank}]" for piece in chosen)
     citations = tuple(Citation(piece.rank, piece.utterance_id) for piece in chosen)
     return Written(text, citations, False, (why,), _usage(completion))
 
 
-def _fill(
-    evidence: Sequence[Evidence], budget_tokens: int
-) -> tuple[list[tuple[Evidence, str]], tuple[str, ...]]:
+def _fill(evidence: Sequence[Evidence], budget_tokens: int) -> tuple[list[tuple[Evidence, str]], tuple[str, ...]]:
     """The evidence that fits, best first, each with its line of the prompt; and a note when one was cut.
 
     None takes more than half of the budget, so that one long text never pushes all others out.

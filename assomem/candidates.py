@@ -1,7 +1,8 @@
 """Reads: which utterances are worth ranking for a question, and what ranking needs to know of them.
 
-Four lists are united: nearest by vector (whole utterances and pieces of long ones), anchored to the nearest clues,
-best by full text, and best by the full text of their window. The preset `paper` takes the clues alone.
+Five lists are united: nearest by vector (whole utterances and pieces of long ones), anchored to the nearest clues,
+best by full text, best by the full text of their window, and said in the time that the question means. The preset
+`paper` takes the clues alone.
 """
 
 import math
@@ -26,6 +27,7 @@ BY_VECTOR = 150
 BY_TEXT = 150
 BY_WINDOW = 100
 BY_CLUE = 100
+BY_TIME = 50
 NEAREST_CLUES = 10
 """K of the paper: so many clues are looked up."""
 OVERFETCH = 2
@@ -104,7 +106,7 @@ class Candidates:
     reply_score: NDArray[np.float64]
     """BM25 of the utterance before it where that one asks something, else 0."""
     found_by: tuple[frozenset[str], ...]
-    """The lists it was on: vector, clue, text, window."""
+    """The lists it was on: vector, clue, text, window, time."""
     words: WordScores
     """The scores of the whole memory, by ordinal."""
     total: int
@@ -172,11 +174,13 @@ def find(
     if not clues_only:
         found["text"] = _best(words.text, allowed, BY_TEXT)
         found["window"] = _best(words.window, allowed, BY_WINDOW)
+        found["time"] = _in_time(question, layout, allowed, words)
     reasons: dict[int, set[str]] = {}
     for name, ordinals in found.items():
         for ordinal in ordinals:
-            # The index may know an utterance that is newer than the layout just read: it counts as well.
-            if ordinal >= len(allowed) or allowed[ordinal]:
+            # The index may know an utterance that is newer than the layout just read: it counts as well, but only
+            # from the list that was filtered by speaker and session in the database.
+            if allowed[ordinal] if ordinal < len(allowed) else name == "vector":
                 reasons.setdefault(ordinal, set()).add(name)
     if not clues_only:
         _limit(reasons, found)
@@ -266,6 +270,17 @@ def _best(scores: NDArray[np.float64], allowed: NDArray[np.bool_], limit: int) -
     """Ordinals of the best scores above 0 among the allowed, best first, ties by ordinal."""
     hits = np.flatnonzero(allowed & (scores > 0))
     return [int(ordinal) for ordinal in hits[np.argsort(-scores[hits], kind="stable")][:limit]]
+
+
+def _in_time(question: Question, layout: Layout, allowed: NDArray[np.bool_], words: WordScores) -> list[int]:
+    """Ordinals said inside an interval that the question means, those with more of its words in their window first."""
+    inside = np.zeros(len(allowed), bool)
+    for interval in question.intervals:
+        start = -math.inf if interval.start is None else interval.start.timestamp()
+        end = math.inf if interval.end is None else interval.end.timestamp()
+        inside |= (layout.instant >= start) & (layout.instant < end) & (layout.instant > UNDATED)
+    hits = np.flatnonzero(inside & allowed)
+    return [int(ordinal) for ordinal in hits[np.argsort(-words.window[hits], kind="stable")][:BY_TIME]]
 
 
 def _limit(reasons: dict[int, set[str]], found: dict[str, list[int]]) -> None:

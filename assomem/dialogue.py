@@ -78,10 +78,11 @@ def check_sessions(
     Raises:
         TimezoneNeeded: a time has no zone and `timezone_name` is None.
         UtteranceConflict: one id stands for two different texts.
-        InputError: an empty or blank text, a wrong type, a text or id that is too long; names the session, the
-            position and the limit.
+        InputError: an empty or blank text, a wrong type, a text or id that is too long, an unknown zone; names the
+            session, the position and the limit.
     """
-    zone = ZoneInfo(timezone_name) if timezone_name is not None else None
+    zone = _zone(timezone_name)
+    _check_many(sessions, Session, "sessions")
     checked: dict[str, CheckedSession] = {}
     seen: dict[str, CheckedUtterance] = {}
     for number, session in enumerate(sessions, start=1):
@@ -89,6 +90,7 @@ def check_sessions(
         session_id = _identifier(session.session_id, f"session number {number}: session_id")
         earlier = checked.get(session_id)
         utterances = list(earlier.utterances) if earlier is not None else []
+        _check_many(session.utterances, Utterance, f"session {session_id!r}: utterances")
         for utterance in session.utterances:
             where = f"session {session_id!r}, utterance {len(utterances) + 1}"
             _check_type(utterance, Utterance, where)
@@ -109,8 +111,10 @@ def check_sessions(
         started_at = _moment(session.started_at, zone, f"session {session_id!r}: started_at")
         checked[session_id] = CheckedSession(
             session_id,
-            well_formed(session.title) if session.title else (earlier.title if earlier is not None else None),
-            started_at or next((one.said_at for one in utterances if one.said_at is not None), None),
+            _title(session.title, f"session {session_id!r}: title") or (earlier.title if earlier is not None else None),
+            started_at
+            or (earlier.started_at if earlier is not None else None)
+            or next((one.said_at for one in utterances if one.said_at is not None), None),
             tuple(utterances),
         )
     return [session for session in checked.values() if session.utterances]
@@ -144,8 +148,10 @@ def check_memory_name(name: object) -> str:
 def well_formed(text: str) -> str:
     """The text as valid Unicode; unchanged when it already is.
 
-    Surrogate pairs written as two escapes are joined; what is left alone becomes U+FFFD.
+    Surrogate pairs written as two escapes are joined; what is left alone becomes U+FFFD. Of a kind of `str`, such as
+    an Enum of strings, its value: formatted, it would give its name.
     """
+    text = str.__str__(text)
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -172,20 +178,39 @@ def with_offset(moment: datetime) -> datetime:
     return moment.astimezone(timezone(offset))
 
 
+def _zone(name: str | None) -> ZoneInfo | None:
+    if name is None:
+        return None
+    try:
+        return ZoneInfo(name)
+    except (KeyError, OSError, ValueError):  # KeyError: not found
+        raise InputError(
+            "timezone: is not an IANA time zone name such as Europe/Berlin or UTC; nothing was written"
+        ) from None
+
+
+def _title(title: object, where: str) -> str | None:
+    if title is None:
+        return None
+    if not isinstance(title, str):
+        raise InputError(f"{where} must be a string or None, not {type(title).__name__}")
+    return well_formed(title)
+
+
 def _moment(moment: object, zone: ZoneInfo | None, where: str) -> datetime | None:
     if moment is None:
         return None
     if not isinstance(moment, datetime):
         raise InputError(f"{where}: must be a datetime or None, not {type(moment).__name__}")
-    if moment.utcoffset() is None:
-        if zone is None:
-            raise TimezoneNeeded(
-                f"{where}: {moment.isoformat()} has no zone. Say in which zone such times are meant: --timezone, "
-                "the argument timezone, or ASSOMEM_TIMEZONE (for example Europe/Berlin or UTC); nothing was written"
-            )
-        # Through UTC: a local time inside the skipped hour of spring moves forward.
-        moment = moment.replace(tzinfo=zone).astimezone(UTC).astimezone(zone)
+    if moment.utcoffset() is None and zone is None:
+        raise TimezoneNeeded(
+            f"{where}: {moment.isoformat()} has no zone. Say in which zone such times are meant: --timezone, "
+            "the argument timezone, or ASSOMEM_TIMEZONE (for example Europe/Berlin or UTC); nothing was written"
+        )
     try:
+        if moment.utcoffset() is None:
+            # Through UTC: a local time inside the skipped hour of spring moves forward.
+            moment = moment.replace(tzinfo=zone).astimezone(UTC).astimezone(zone)
         return with_offset(moment)
     except OverflowError:
         raise InputError(f"{where}: lies outside the years 1 to 9999 once its zone is applied") from None
@@ -215,6 +240,11 @@ def _identifier(value: object, where: str) -> str:
     if len(value) > MAX_ID_CHARACTERS:
         raise InputError(f"{where} has {len(value):,} characters, allowed are {MAX_ID_CHARACTERS}")
     return value
+
+
+def _check_many(value: object, expected: type, where: str) -> None:
+    if not isinstance(value, Iterable):
+        raise InputError(f"{where}: must be a list of {expected.__name__}, not {type(value).__name__}")
 
 
 def _check_type(value: object, expected: type, where: str) -> None:

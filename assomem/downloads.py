@@ -69,9 +69,7 @@ def locked(folder: str) -> tuple[Jar, ...]:
     return jars
 
 
-def fetch(
-    jars: Sequence[Jar], cache: Path, *, progress: bool = False, rehash: bool = False
-) -> dict[Jar, Path]:
+def fetch(jars: Sequence[Jar], cache: Path, *, progress: bool = False, rehash: bool = False) -> dict[Jar, Path]:
     """Paths of the jars in the cache, each checked; what is missing or wrong is downloaded first.
 
     Jars that are there cost one `stat` each: they are hashed again only when their size or time changed since they

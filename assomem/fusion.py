@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ Preset = Literal["default", "paper"]
 
 ReadingWeights = Mapping[str, Mapping[str, float]]
 """signal → reading → weight; all of them sum to 1."""
+
+
+_WAY_OUT = "`assomem fit` writes such a file; leave out --weights and ASSOMEM_WEIGHTS to use the shipped one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,7 @@ def fuse(readings: Mapping[str, NDArray[np.float64]], weights: ReadingWeights) -
     Args:
         readings: by name, each in 0..1, one number for each candidate.
         weights: for a reading that is not given (an embedder without token vectors has no late interaction) the
-            weight is shared out among the others in proportion.
+            weight is shared out among the others in proportion. Where no given reading has a weight, every score is 0.
     """
     there = {
         signal: {reading: weight for reading, weight in weights[signal].items() if reading in readings}
@@ -85,7 +88,8 @@ def fuse(readings: Mapping[str, NDArray[np.float64]], weights: ReadingWeights) -
     }
     total = sum(weight for shares in there.values() for weight in shares.values())
     scaled = {
-        signal: {reading: weight / total for reading, weight in shares.items()} for signal, shares in there.items()
+        signal: {reading: weight / total if total > 0 else 0.0 for reading, weight in shares.items()}
+        for signal, shares in there.items()
     }
     scores = np.zeros(len(next(iter(readings.values()))))
     for shares in scaled.values():
@@ -109,17 +113,24 @@ def weights_for(preset: Preset, kind: str, file: Path | None) -> ReadingWeights:
     chosen = weights["paper"] if preset == "paper" else weights["default"].get(kind)
     where = f"weights file {file or 'weights.json'}, {preset}"
     if not isinstance(chosen, dict):
-        raise SettingsError(f"{where}: has no weights for memories of kind {kind!r}")
+        raise SettingsError(f"{where}: has no weights for memories of kind {kind!r}. {_WAY_OUT}")
     found = cast(dict[str, dict[str, float]], chosen)
-    if set(found) != set(SIGNALS):
-        raise SettingsError(f"{where}, {kind}: must have exactly the signals {', '.join(SIGNALS)}")
+    if set(found) != set(SIGNALS) or not all(_is_object(shares) for shares in found.values()):
+        raise SettingsError(
+            f"{where}, {kind}: must have exactly the signals {', '.join(SIGNALS)}, each an object of readings. "
+            f"{_WAY_OUT}"
+        )
     values = [weight for shares in found.values() for weight in shares.values()]
     if not all(_is_weight(weight) for weight in values):
-        raise SettingsError(f"{where}, {kind}: every weight must be a number, 0 or more")
+        raise SettingsError(f"{where}, {kind}: every weight must be a number, 0 or more. {_WAY_OUT}")
     if sum(values) <= 0:
-        raise SettingsError(f"{where}, {kind}: at least one weight must be above 0")
+        raise SettingsError(f"{where}, {kind}: at least one weight must be above 0. {_WAY_OUT}")
     total = sum(values)
     return {signal: {name: weight / total for name, weight in found[signal].items()} for signal in SIGNALS}
+
+
+def _is_object(value: object) -> bool:
+    return isinstance(value, dict)
 
 
 def _is_weight(value: object) -> bool:
@@ -132,9 +143,12 @@ def _read(file: Path | None) -> dict[str, dict[str, Any]]:
     try:
         found: object = json.loads(source.read_text(encoding="utf-8"))
     except OSError as error:
-        raise SettingsError(f"weights file {file}: cannot be read: {error.strerror}") from None
+        raise SettingsError(f"weights file {file}: cannot be read: {error.strerror}. {_WAY_OUT}") from None
     except ValueError as error:
-        raise SettingsError(f"weights file {file}: is not JSON: {error}") from None
-    if not isinstance(found, dict) or not {"default", "paper"} <= cast(dict[str, Any], found).keys():
-        raise SettingsError(f"weights file {file}: must be an object with 'default' and 'paper'")
-    return cast(dict[str, dict[str, Any]], found)
+        raise SettingsError(f"weights file {file}: is not JSON: {error}. {_WAY_OUT}") from None
+    given = cast(dict[str, Any], found) if isinstance(found, dict) else {}
+    if not all(_is_object(given.get(preset)) for preset in get_args(Preset)):
+        raise SettingsError(
+            f"weights file {file}: must be an object with the objects 'default' and 'paper'. {_WAY_OUT}"
+        )
+    return given

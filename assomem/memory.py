@@ -27,7 +27,7 @@ from assomem.answer import Citation, write_answer
 from assomem.candidates import Candidates, Filters, Layouts, MemoryState, find, token_vectors
 from assomem.clues import ReadyMadeClue
 from assomem.dialogue import Session, Utterance, check_memory_name, check_sessions, identity
-from assomem.errors import InputError, TimezoneNeeded, UnknownMemory
+from assomem.errors import ClosedError, InputError, TimezoneNeeded, UnknownMemory
 from assomem.evidence import Evidence, Explanation, SearchResult, convincing, explain_in_words
 from assomem.fusion import Fused, Preset, fuse, weights_for
 from assomem.graph import Forgotten, Neighbours, Remembered
@@ -112,6 +112,7 @@ class AssoMem:
         self._progress = progress
         self._neighbours = Neighbours()
         self._layouts = Layouts()
+        self._closed = False
 
     # -- writing
 
@@ -333,7 +334,10 @@ class AssoMem:
 
     def close(self) -> None:
         """Close the connections. A second time does nothing; any other use afterwards raises `ClosedError`."""
-        self._store.close()
+        self._closed = True
+        # Not through the property: closing what was never used must start no server.
+        if "_store" in self.__dict__:
+            self._store.close()
 
     def __enter__(self) -> Self:
         return self
@@ -365,10 +369,13 @@ class AssoMem:
         with clock("candidates"):
             found = find(self._store, state, question, filters, self._layouts, clues_only=name == "paper", also=also)
         degraded = [] if question.embedding is not None else [_NO_VECTOR]
+        if not found.total and state.utterances:
+            degraded.append(_ALL_FILTERED)
         weights = weights_for(name, state.kind, self.settings.weights)
         rank = self._paper_signals if name == "paper" else self._default_signals
-        fused = fuse(rank(state, question, found, filters, degraded, clock, weights), weights)
-        return _Ranked(state, question, found, fused, degraded)
+        closeness: dict[int, float] = {}
+        fused = fuse(rank(state, question, found, filters, degraded, closeness, clock, weights), weights)
+        return _Ranked(state, question, found, fused, degraded, closeness)
 
     def _default_signals(
         self,
@@ -377,6 +384,7 @@ class AssoMem:
         found: Candidates,
         filters: Filters,
         degraded: list[str],
+        closeness: dict[int, float],
         clock: "_Clock",
         weights: Mapping[str, Mapping[str, float]],
     ) -> dict[str, NDArray[np.float64]]:
@@ -388,11 +396,15 @@ class AssoMem:
             readings |= {"said": said, "meant": meant}
             first = fuse(readings, weights).scores
             best = np.argsort(-first, kind="stable")[:LATE_CANDIDATES]
-            late = self._late_interaction(state, question, found, best)
-            if late is None:
+            if question.embedding is not None and question.embedding.token_vectors is None:
                 degraded.append(_NO_TOKENS)
-            else:
-                readings["late interaction"] = late
+            elif question.embedding is not None:
+                tokens = token_vectors(self._store, state, found.ordinals[best].tolist())
+                closeness |= relevance.late_interaction(
+                    question.embedding, tokens, found.words.document_frequency, state.utterances
+                )
+                late = [closeness.get(ordinal, np.nan) for ordinal in found.ordinals.tolist()]
+                readings["late interaction"] = relevance.scaled(np.array(late, np.float64))
         with clock("importance"):
             shares = importance.seed_shares(fuse(readings, weights).scores)
             pairs = walk.shared_clues(self._store, state, question, found)
@@ -407,22 +419,6 @@ class AssoMem:
                 readings["clue walk"] = relevance.scaled(importance.carried(pairs, shares, ranks, WALK_DAMPING))
         return readings
 
-    def _late_interaction(
-        self, state: MemoryState, question: Question, found: Candidates, best: NDArray[np.int64]
-    ) -> NDArray[np.float64] | None:
-        """Late interaction of the best candidates; 0 for the others; None when the embedder has no token vectors."""
-        if question.embedding is None or question.embedding.token_vectors is None:
-            return None
-        tokens = token_vectors(self._store, state, found.ordinals[best].tolist())
-        scores = relevance.late_interaction(
-            question.embedding, tokens, found.words.document_frequency, state.utterances
-        )
-        values = np.full(len(found), np.nan)
-        for index, ordinal in enumerate(found.ordinals.tolist()):
-            if ordinal in scores:
-                values[index] = scores[ordinal]
-        return relevance.scaled(values)
-
     def _paper_signals(
         self,
         state: MemoryState,
@@ -430,6 +426,7 @@ class AssoMem:
         found: Candidates,
         filters: Filters,
         degraded: list[str],
+        closeness: dict[int, float],
         clock: "_Clock",
         weights: Mapping[str, Mapping[str, float]],
     ) -> dict[str, NDArray[np.float64]]:
@@ -474,7 +471,8 @@ class AssoMem:
             intervals=ranked.question.intervals,
             weights=ranked.fused.signal_weights,
             evidence=evidence,
-            convincing=bool(evidence) and convincing(words.document_frequency, best, ranked.state.utterances),
+            convincing=bool(evidence)
+            and convincing(words.document_frequency, best, ranked.state.utterances, ranked.closeness.get(ordinals[0])),
             degraded=tuple(ranked.degraded),
             milliseconds=clock.parts(),
         )
@@ -485,6 +483,8 @@ class AssoMem:
     def _store(self) -> Store:
         from assomem.server import locate
 
+        if self._closed:
+            raise ClosedError("this memory was closed; open a new one")
         address = locate(self.settings, progress=self._progress)
         opened = Store(
             address.uri,
@@ -493,7 +493,11 @@ class AssoMem:
             database=address.database,
             timeout_seconds=self.settings.query_timeout_seconds,
         )
-        store.prepare(opened)
+        try:
+            store.prepare(opened)
+        except BaseException:
+            opened.close()
+            raise
         return opened
 
     @cached_property
@@ -548,6 +552,8 @@ class _Ranked:
     found: Candidates
     fused: Fused
     degraded: list[str]
+    closeness: Mapping[int, float]
+    """Late interaction of the best candidates as it was measured, -1..1, by ordinal; empty without it."""
 
     @cached_property
     def order(self) -> list[int]:
@@ -614,6 +620,10 @@ class _Clock:
 
 
 _NO_VECTOR = "the embedder gave no usable vector for the question: it was answered by words, time and speaker alone"
+_ALL_FILTERED = (
+    "nothing in this memory passes the filters: speaker, session, after, before, and the day of asked_at; "
+    "assomem sessions lists what is there"
+)
 _NO_TOKENS = (
     "late interaction is off: the embedder gives no token vectors. ASSOMEM_EMBEDDER=e5-small-v2 does; its weight was "
     "shared out among the other readings"

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from assomem.dialogue import well_formed
 from assomem.errors import InputError
 from assomem.models.embedder import Embedder, QuestionEmbedding, usable
 from assomem.terms import terms
@@ -75,7 +76,7 @@ class Question:
 
 
 def understand(text: str, asked_at: datetime, embedder: Embedder, *, max_characters: int) -> Question:
-    """Read a question.
+    """Read a question, its text made well-formed like that of utterances.
 
     Raises:
         InputError: the question is empty or too long, or `asked_at` has no zone.
@@ -87,6 +88,8 @@ def understand(text: str, asked_at: datetime, embedder: Embedder, *, max_charact
         raise InputError(
             f"question: has {len(text):,} characters, allowed are {max_characters:,} (ASSOMEM_MAX_QUESTION_CHARACTERS)"
         )
+    text = well_formed(text)
+    text = well_formed(text)
     embedding = embedder.embed_question(text)
     return Question(
         text=text,
@@ -110,4 +113,4 @@ def question_types(text: str) -> dict[str, float]:
     }
     scores["single-session"] = 1.0
     total = sum(math.exp(score) for score in scores.values())
-    return {kind: round(math.exp(score) / total, 4) for kind, score in scores.items()}
+    return {kind: math.exp(score) / total for kind, score in scores.items()}

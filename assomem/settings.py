@@ -95,7 +95,7 @@ class Settings(BaseSettings):
 
             try:
                 ZoneInfo(name)
-            except (OSError, ValueError) as error:
+            except (KeyError, OSError, ValueError) as error:  # KeyError: not found
                 raise ValueError("not an IANA time zone name such as Europe/Berlin or UTC") from error
         return name
 
@@ -126,6 +126,11 @@ def read_settings(**given: object) -> Settings:
     Raises:
         SettingsError: names every wrong field and what is allowed; never shows the value.
     """
+    unknown = sorted(given.keys() - Settings.model_fields.keys())
+    if unknown:
+        raise SettingsError(
+            f"settings: there is none called {', '.join(unknown)}; there are {', '.join(sorted(Settings.model_fields))}"
+        )
     try:
         return Settings(**given)  # pyright: ignore[reportArgumentType]
     except ValidationError as error:
@@ -133,3 +138,5 @@ def read_settings(**given: object) -> Settings:
             f"{'.'.join(str(part) for part in problem['loc'])}: {problem['msg']}" for problem in error.errors()
         )
         raise SettingsError(f"settings: {wrong}. Set them by argument, ASSOMEM_<NAME>, or .env") from None
+    except UnicodeDecodeError:
+        raise SettingsError("settings: the file .env in the working folder is not text in UTF-8; save it so") from None

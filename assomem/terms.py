@@ -11,9 +11,11 @@ from typing import Any
 _WORD = re.compile(
     r"[぀-ヿ㐀-䶿一-鿿豈-﫿가-힯]+"
     r"|[^\W_぀-ヿ㐀-䶿一-鿿豈-﫿가-힯]+"
-    r"|[\U0001F000-\U0001FAFF\u2600-\u27BF]"
+    r"|[\U0001F000-\U0001FAFF\u2300-\u23FF\u2600-\u27BF\u2B00-\u2BFF]"
 )
 _EASTERN = re.compile(r"[぀-ヿ㐀-䶿一-鿿豈-﫿가-힯]")
+_LONGEST = 64
+"""So many characters of a word count; the cache of stems must not hold longer ones either."""
 _POSSESSIVE = re.compile(r"['’]s\b")
 
 STOP_WORDS = frozenset(
@@ -47,14 +49,14 @@ def terms(text: str) -> list[str]:
         if _EASTERN.match(word):
             found.extend([word] if len(word) == 1 else (word[i : i + 2] for i in range(len(word) - 1)))
         elif word not in STOP_WORDS:
-            found.append(stem(word))
+            found.append(stem(word[:_LONGEST]))
     return found
 
 
 @lru_cache(maxsize=100_000)
 def stem(word: str) -> str:
     """The English Snowball stem of one lower-case word, at most 64 characters of it."""
-    return _stemmer()(word[:64])
+    return _stemmer()(word[:_LONGEST])
 
 
 @cache

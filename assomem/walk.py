@@ -79,13 +79,15 @@ def pagerank(
         start[list(seeds)] = [(1 - damping) * bias for bias in seeds.values()]
         return start, None
     graph = f"{projection_prefix(state)}{secrets.token_hex(8)}"
+    # A seed without links would not be in the projection; a link to a sink keeps it there and brings nobody anything.
+    alone = sorted(set(seeds).difference(sources, targets))
     try:
         rows = store.read(
             load("walk/rank"),
             graph=graph,
-            sources=list(sources),
-            targets=list(targets),
-            weights=list(weights),
+            sources=[*sources, *alone],
+            targets=[*targets, *([nodes] * len(alone))],
+            weights=[*weights, *([1.0] * len(alone))],
             seeds=[[node, bias] for node, bias in seeds.items()],
             damping=damping,
             iterations=iterations,
@@ -100,7 +102,8 @@ def pagerank(
     ranks = np.zeros(nodes)
     found: list[tuple[int, float]] = rows[0]["ranks"] if rows else []
     for node, rank in found:
-        ranks[node] = rank
+        if node < nodes:
+            ranks[node] = rank
     return ranks, None
 
 
@@ -164,18 +167,12 @@ def paper_importance(
             sources += [here, there]
             targets += [there, here]
             weights += [weight, weight]
-    # A node without links would not be in the projection; a link to a sink keeps it there and brings nobody anything.
-    sink = len(rows)
-    for alone in sorted(set(range(sink)) - set(sources)):
-        sources.append(alone)
-        targets.append(sink)
-        weights.append(1.0)
     similarity = {place: max(row["cosine"], 0.0) for place, row in enumerate(rows) if row["cosine"] is not None}
     total = sum(similarity.values())
     seeds = {place: value / total for place, value in similarity.items() if value > 0} if total > 0 else {}
     ranks, says = pagerank(
         store, state, sources, targets, weights, seeds,
-        nodes=sink + 1, damping=damping, iterations=iterations,
+        nodes=len(rows), damping=damping, iterations=iterations,
     )  # fmt: skip
     places = [number.get(uid) for uid in candidates.uids]
     return np.array([0.0 if place is None else ranks[place] for place in places]), says

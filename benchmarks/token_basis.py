@@ -23,15 +23,11 @@ SEED = 20261130
 
 def main() -> None:
     """Sample utterances, embed their tokens, keep the mean and the principal directions."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--embedder", default="e5-small-v2")
     parser.add_argument("--utterances", type=int, default=1000)
-    parser.add_argument(
-        "--name", default="LongMemEval, pooled memory (MIT licence)", help="what FOLDER holds"
-    )
+    parser.add_argument("--name", default="LongMemEval, pooled memory (MIT licence)", help="what FOLDER holds")
     parser.add_argument("--out", type=Path, default=Path("assomem/models/e5_small_v2_basis.npz"))
     given = parser.parse_args()
 

@@ -3,16 +3,22 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
 
 from assomem import AssoMem, Settings, read_settings
 from assomem.models.doubles import HashingEmbedder
+from assomem.postings import GONE, Layout, unpack_postings
 from assomem.server import Address, down, locate, up
-from assomem.store import Store, gds_version, prepare, server_version
+from assomem.store import Query, Store, Transaction, gds_version, prepare, server_version
+
+Dump = dict[str, dict[str, Any]]
+"""Nodes and links by names that do not depend on the memory's name, each with its properties."""
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -141,3 +147,134 @@ def run(environment: dict[str, str], tmp_path: Path) -> Run:
         )
 
     return run_one
+
+
+_NODES = Query(
+    "tests/nodes",
+    "CYPHER 25 MATCH (node) WHERE node.memory = $memory OR (node:Memory AND node.name = $memory) "
+    "RETURN elementId(node) AS id, labels(node) AS labels, properties(node) AS properties",
+    frozenset({"memory"}),
+    ("id", "labels", "properties"),
+)
+_LINKS = Query(
+    "tests/links",
+    "CYPHER 25 MATCH (one)-[link]->(other) WHERE one.memory = $memory OR other.memory = $memory "
+    "RETURN elementId(one) AS one, elementId(other) AS other, type(link) AS type, properties(link) AS properties",
+    frozenset({"memory"}),
+    ("one", "other", "type", "properties"),
+)
+_OF_ITS_MEMORY = frozenset({"memory", "name", "uid", "key", "revision", "created_at"})
+"""Properties that differ between two memories that hold the same."""
+_OF_ITS_HISTORY = frozenset({"ordinal", "number", "next_ordinal", "next_session"})
+"""Properties that differ between two memories that came to hold the same in different ways."""
+
+
+@pytest.fixture(scope="session")
+def dump() -> Callable[[Store | Transaction, str], Dump]:
+    """Gives every node and link of a memory with all of its properties."""
+    return _dump
+
+
+@pytest.fixture(scope="session")
+def contents() -> Callable[[Store | Transaction, str], Dump]:
+    """Gives the same without what differs between two memories that hold the same: equal for equal imports."""
+
+    def of_memory(store: Store | Transaction, memory: str) -> Dump:
+        return {name: _without(properties, _OF_ITS_MEMORY) for name, properties in _dump(store, memory).items()}
+
+    return of_memory
+
+
+@pytest.fixture(scope="session")
+def meaning() -> Callable[[Store | Transaction, str], Dump]:
+    """Gives the same with ordinals resolved and SIMILAR undirected: equal whatever was forgotten on the way."""
+    return _meaning
+
+
+def _dump(store: Store | Transaction, memory: str) -> Dump:
+    read = store.run if isinstance(store, Transaction) else store.read
+    nodes = {row["id"]: row for row in read(_NODES, memory=memory)}
+    utterances = {
+        row["properties"]["uid"]: row["properties"]["utterance_id"]
+        for row in nodes.values()
+        if "Utterance" in row["labels"]
+    }
+    names = {identifier: _name(row["labels"], row["properties"], utterances) for identifier, row in nodes.items()}
+    links = [
+        (f"{names.get(row['one'])} -{row['type']}-> {names.get(row['other'])}", row["properties"])
+        for row in read(_LINKS, memory=memory)
+    ]
+    return _by_name([*((names[key], row["properties"]) for key, row in nodes.items()), *links])
+
+
+def _name(labels: list[str], properties: Mapping[str, Any], utterances: Mapping[str, str]) -> str:
+    match "".join(labels):
+        case "Utterance":
+            rest = [properties["utterance_id"]]
+        case "Session":
+            rest = [properties["session_id"]]
+        case "Clue":
+            rest = [properties["kind"], properties["text"]]
+        case "Piece":
+            uid, _, index = str(properties["uid"]).partition(":")
+            rest = [utterances[uid], index]
+        case "Posting":
+            rest = [properties["term"], properties["chunk"]]
+        case "Layout":
+            rest = [properties["chunk"]]
+        case _:
+            rest = []
+    return " ".join(map(str, [*labels, *rest]))
+
+
+def _by_name(found: Iterable[tuple[str, Mapping[str, Any]]]) -> Dump:
+    """By name; a second thing of the same name gets a number and is not hidden."""
+    named: Dump = {}
+    for name, properties in found:
+        number, unique = 1, name
+        while unique in named:
+            number += 1
+            unique = f"{name} ({number})"
+        named[unique] = {key: _plain(value) for key, value in sorted(properties.items())}
+    return named
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "iso_format"):
+        return value.iso_format()
+    if isinstance(value, list):
+        return [_plain(one) for one in value]  # pyright: ignore[reportUnknownVariableType]
+    return value
+
+
+def _without(properties: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:
+    return {key: value for key, value in properties.items() if key not in names}
+
+
+def _meaning(store: Store | Transaction, memory: str) -> Dump:
+    found = _dump(store, memory)
+    left = _OF_ITS_MEMORY | _OF_ITS_HISTORY
+    spoken = {one["ordinal"]: name for name, one in found.items() if name.startswith("Utterance ") and "ordinal" in one}
+    sessions = {one["number"]: name for name, one in found.items() if name.startswith("Session ") and "number" in one}
+    result: Dump = defaultdict(dict)
+    layouts = sorted((one["chunk"], one["places"]) for name, one in found.items() if name.startswith("Layout "))
+    layout = Layout.unpack([places for _, places in layouts])
+    for ordinal in range(len(layout.session)):
+        if layout.session[ordinal] != GONE:
+            result["Layout"][spoken[ordinal]] = (
+                sessions[int(layout.session[ordinal])],
+                int(layout.position[ordinal]),
+                int(layout.length[ordinal]),
+                int(layout.instant[ordinal]),
+            )
+    for name, properties in found.items():
+        if name.startswith("Posting "):
+            ordinals, counts = unpack_postings(properties["entries"])
+            entries = Counter({spoken[int(one)]: int(count) for one, count in zip(ordinals, counts, strict=True)})
+            assert len(entries) == len(ordinals), f"{name}: an utterance is listed twice"
+            result[f"Posting {properties['term']}"] |= entries
+        elif " -SIMILAR-> " in name:
+            result[" -SIMILAR- ".join(sorted(name.split(" -SIMILAR-> ")))] = _without(properties, left)
+        elif not name.startswith("Layout "):
+            result[name] = _without(properties, left)
+    return dict(result)

@@ -183,9 +183,7 @@ def test_a_speakers_name_cannot_pass_for_another_piece() -> None:
 
 
 @given(st.lists(st.text(max_size=50), min_size=1, max_size=4), st.text(max_size=50))
-def test_whatever_was_said_there_is_one_block_and_the_rules_stay_the_same(
-    texts: list[str], speaker: str
-) -> None:
+def test_whatever_was_said_there_is_one_block_and_the_rules_stay_the_same(texts: list[str], speaker: str) -> None:
     evidence = [piece(rank, text, speaker=speaker) for rank, text in enumerate(texts, start=1)]
     _, chat = ask(evidence, "Yes [1].")
     assert chat.calls[0].system == load_prompt("answer").system

@@ -93,9 +93,7 @@ def test_a_file_name_begins_with_the_group_and_ends_with_the_classifier() -> Non
     assert native.file_name == "io.netty.netty-epoll-4.2.9.Final-linux-x86_64.jar"
 
 
-def test_a_jar_is_downloaded_once_kept_once_and_needs_no_network_afterwards(
-    registry: Registry, tmp_path: Path
-) -> None:
+def test_a_jar_is_downloaded_once_kept_once_and_needs_no_network_afterwards(registry: Registry, tmp_path: Path) -> None:
     jars = [registry.jar("a"), registry.jar("b")]
     paths = fetch(jars, tmp_path / "cache")
     assert [path.read_bytes() for path in paths.values()] == [b"a" * 5000, b"b" * 5000]
@@ -115,7 +113,8 @@ def test_a_full_cache_is_used_without_loading_the_downloader(registry: Registry,
     fetch([jar], tmp_path)
     script = (
         "import sys, pathlib; from assomem.downloads import Jar, fetch\n"
-        f"fetch([Jar({jar.folder!r}, {jar.coordinates!r}, {jar.sha256!r}, {jar.size_bytes})], pathlib.Path(sys.argv[1]))\n"
+        f"jar = Jar({jar.folder!r}, {jar.coordinates!r}, {jar.sha256!r}, {jar.size_bytes})\n"
+        "fetch([jar], pathlib.Path(sys.argv[1]))\n"
         "sys.exit(len({'jgo', 'requests', 'rich'} & set(sys.modules)))"
     )
     package = Path(assomem.downloads.__file__).parent.parent
@@ -133,9 +132,7 @@ def test_a_bad_download_is_named_leaves_nothing_half_done_and_the_next_fetch_rep
 ) -> None:
     jars = [registry.jar("good"), registry.jar("bad")]
     registry.trouble["bad"] = trouble
-    with pytest.raises(
-        DownloadError, match=r"org\.example:bad:1\.0.* 1 of 2 files .*run the same command again"
-    ):
+    with pytest.raises(DownloadError, match=r"org\.example:bad:1\.0.* 1 of 2 files .*run the same command again"):
         fetch(jars, tmp_path)
     assert contents(tmp_path / "jars") == [".checked.json", ".lock", "org.example.good-1.0.jar"]
     registry.trouble.clear()
@@ -166,9 +163,9 @@ def test_damage_that_kept_size_and_time_is_found_by_hashing_again(registry: Regi
     path.write_bytes(b"x" * 5000)
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     registry.trouble["a"] = "missing"
-    with pytest.raises(DownloadError, match="org.example:a"):
+    with pytest.raises(DownloadError, match=r"org\.example:a"):
         fetch([jar], tmp_path, rehash=True)
-    with pytest.raises(DownloadError, match="org.example:a"):  # and is not trusted again after the failure
+    with pytest.raises(DownloadError, match=r"org\.example:a"):  # and is not trusted again after the failure
         fetch([jar], tmp_path)
     registry.trouble.clear()
     assert fetch([jar], tmp_path)[jar].read_bytes() == b"a" * 5000
@@ -195,7 +192,7 @@ def test_what_a_killed_download_left_behind_is_cleared(registry: Registry, tmp_p
 def test_those_who_fetch_at_the_same_time_download_once(registry: Registry, tmp_path: Path) -> None:
     jars = [registry.jar(f"jar{number}") for number in range(20)]
     with ThreadPoolExecutor(4) as pool:
-        results = list(pool.map(lambda _: fetch(jars, tmp_path), range(4)))
+        results = [task.result() for task in [pool.submit(fetch, jars, tmp_path) for _ in range(4)]]
     assert all(result == results[0] for result in results)
     assert {registry.times_asked(f"jar{number}") for number in range(20)} == {1}
 
@@ -206,9 +203,7 @@ def test_a_cache_that_cannot_be_written_is_named(registry: Registry, tmp_path: P
         fetch([registry.jar("a")], tmp_path / "file")
 
 
-def test_progress_goes_to_stderr_alone(
-    registry: Registry, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_progress_goes_to_stderr_alone(registry: Registry, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     fetch([registry.jar("a")], tmp_path, progress=True)
     out, err = capsys.readouterr()
     assert out == ""

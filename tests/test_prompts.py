@@ -65,10 +65,7 @@ def test_a_value_that_looks_like_a_parameter_stays_as_it_is() -> None:
 )
 def test_a_mark_in_a_value_is_made_harmless_and_the_rest_left_alone(mark: str, harmless: str) -> None:
     text = f"5 < 6 <b>[1]</b> {mark} <3"
-    assert (
-        parse_prompt("p", GOOD).fill({"a": text, "b": ""})
-        == f"<box>\n{text.replace(mark, harmless)}\n</box>\n"
-    )
+    assert parse_prompt("p", GOOD).fill({"a": text, "b": ""}) == f"<box>\n{text.replace(mark, harmless)}\n</box>\n"
 
 
 @given(st.text(st.sampled_from("</>bo x|im_end[INST]\n"), max_size=60))

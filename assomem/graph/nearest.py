@@ -101,6 +101,7 @@ class Known:
                 vector=to_vector(vector),
                 limit=4 * limit,
             )
+            self.clue_texts.update((row["uid"], row["text"]) for row in rows)
             found = _joined(found, [(row["uid"], row["cosine"]) for row in rows], limit)
         return found
 
@@ -115,11 +116,13 @@ class Neighbours:
 
     def __init__(self) -> None:
         """Begin knowing nothing."""
-        self._known: OrderedDict[str, tuple[int, Known]] = OrderedDict()
+        self._known: OrderedDict[str, tuple[tuple[str, int], Known]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def take(self, transaction: Transaction, memory: str, revision: int, dimensions: int, utterances: int) -> Known:
-        """The vectors of a memory at a revision, from this process or else from the database.
+    def take(
+        self, transaction: Transaction, memory: str, revision: tuple[str, int], dimensions: int, utterances: int
+    ) -> Known:
+        """The vectors of a memory at a revision (its key and number), from this process or else from the database.
 
         They are taken out: a transaction that fails leaves nothing behind, one that succeeds gives them back.
         """
@@ -137,7 +140,7 @@ class Neighbours:
                 known.add_clue(row["kind"], row["uid"], row["text"], from_vector(row["embedding"]))
         return known
 
-    def give(self, memory: str, revision: int, known: Known) -> None:
+    def give(self, memory: str, revision: tuple[str, int], known: Known) -> None:
         """Keep the vectors of a memory as of a revision for the next write."""
         with self._lock:
             self._known[memory] = (revision, known)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from assomem.clues import Clue, ReadyMadeClue, extract, may_merge, normalised
 from assomem.dialogue import CheckedSession, CheckedUtterance, conflict, identity
-from assomem.errors import EmbedderMismatch
+from assomem.errors import EmbedderMismatch, InputError
 from assomem.graph.nearest import Known, Neighbours, from_vector, to_vector
 from assomem.graph.words import Place, add_words, move_places, set_places
 from assomem.models.embedder import Embedder, UtteranceEmbedding, usable
@@ -302,7 +302,7 @@ def _store_parts(
     extracted = time.perf_counter()
     done.milliseconds["clues"] += (extracted - started) * 1000
 
-    def work(transaction: Transaction) -> tuple[int, Known, int, int]:
+    def work(transaction: Transaction) -> tuple[tuple[str, int], Known, int, int]:
         return _in_transaction(transaction, memory, parts, vectors, embedder, neighbours, unnamed=unnamed)
 
     revision, known, new, clues = store.transaction(work)
@@ -411,8 +411,8 @@ def _in_transaction(
     neighbours: Neighbours,
     *,
     unnamed: bool,
-) -> tuple[int, Known, int, int]:
-    """Write one batch. Returns the revision, the vectors as of it, and how many utterances and clues are new."""
+) -> tuple[tuple[str, int], Known, int, int]:
+    """Write one batch. Returns the memory's key and revision, the vectors as of it, and how many utterances and clues are new."""
     state = transaction.run(
         load("graph/lock_memory"),
         memory=memory,
@@ -422,6 +422,11 @@ def _in_transaction(
         dimensions=embedder.dimensions,
     )[0]
     _compare_embedder(memory, state, embedder)
+    if state["forgetting"]:
+        raise InputError(
+            f"memory {memory!r} is being forgotten, and that was cut short or is still under way: what is stored now "
+            "would go with it. Forget it again, then store; nothing was stored"
+        )
     if unnamed:
         parts = [_named(transaction, memory, part) for part in parts]
     # Another writer may have stored some of them since they were looked up.
@@ -433,7 +438,8 @@ def _in_transaction(
         for part in parts
     ]
     new = [one for part in parts for one in part.new]
-    known = neighbours.take(transaction, memory, state["revision"] - 1, embedder.dimensions, state["next_ordinal"])
+    key, revision = str(state["key"]), int(state["revision"])
+    known = neighbours.take(transaction, memory, (key, revision - 1), embedder.dimensions, state["next_ordinal"])
     next_session = _write_utterances(transaction, memory, parts, state, embedder.dimensions)
     clues = _write_clues(transaction, memory, parts, clue_vectors, embedder, known)
     _write_similar(transaction, memory, new, embedder.gamma, known)
@@ -446,7 +452,7 @@ def _in_transaction(
         next_ordinal=state["next_ordinal"] + len(new),
         next_session=next_session,
     )
-    return state["revision"], known, len(new), clues
+    return (key, revision), known, len(new), clues
 
 
 def _named(transaction: Transaction, memory: str, part: _Part) -> _Part:

@@ -8,7 +8,7 @@ A format is a module with `recognises(head)` and `read(source, timezone)`, named
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import IO, Protocol
 
 from assomem.errors import InputError
 from assomem.importers import jsonl
@@ -37,9 +37,7 @@ class Format(Protocol):
 FORMATS: Mapping[str, Format] = {"jsonl": jsonl}
 
 
-def read(
-    given: Path | BinaryIO, *, format_name: str | None = None, timezone: str | None = None
-) -> Imported:
+def read(given: Path | IO[bytes], *, format_name: str | None = None, timezone: str | None = None) -> Imported:
     """The sessions of one file, with what was left out and why.
 
     Args:

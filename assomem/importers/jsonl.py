@@ -1,6 +1,6 @@
 """Our own format: one utterance a line.
 
-    {"session_id": "s1", "timestamp": "2026-03-05T20:14:00+01:00", "utterance_id": "s1:1", "speaker": "Lea", "text": "…"}
+    {"session_id": "s1", "timestamp": "2026-03-05T20:14:00Z", "utterance_id": "s1:1", "speaker": "Lea", "text": "…"}
 
 `timestamp` (or `said_at`) is ISO 8601, or null for no time; `utterance_id` may be missing; other keys are ignored.
 """
@@ -18,7 +18,6 @@ from assomem.importers.source import Source, lines, seen
 from assomem.times import parse_moment
 
 _SESSION_KEY = re.compile(r'"session_id"\s*:')
-_TURN_KEY = re.compile(r'"(?:speaker|text)"\s*:')
 _SPEAKER_KEY = re.compile(r'"speaker"\s*:')
 
 
@@ -28,8 +27,8 @@ class _Broken(Exception):  # noqa: N818
 
 def recognises(head: str) -> bool:
     """Whether one of the first lines is an object with `session_id` and `speaker`, as far as can be seen of it."""
-    begun = (line for line in head.split("\n") if line.startswith("{"))
-    return any(_SESSION_KEY.search(line) and _SPEAKER_KEY.search(line) and _TURN_KEY.search(line) for line in begun)
+    begun = (line for line in head.split("\n") if line.lstrip().startswith("{"))
+    return any(_SESSION_KEY.search(line) and _SPEAKER_KEY.search(line) for line in begun)
 
 
 def read(source: Source, timezone: str | None) -> Imported:
@@ -151,6 +150,6 @@ def _nothing(source: Source, skipped: Counter[str], problems: list[str]) -> str:
     counts = ", ".join(f"{count} {reason}" for reason, count in sorted(skipped.items()))
     first = f" The first problem: {problems[0]}." if problems else ""
     return (
-        f"{source.name}: no line is an utterance with session_id, speaker and text; it is {seen(source)} ({counts}).{first} "
-        "Nothing was written"
+        f"{source.name}: no line is an utterance with session_id, speaker and text; it is {seen(source)} "
+        f"({counts}).{first} Nothing was written"
     )

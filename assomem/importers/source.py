@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Literal, Self, cast
+from typing import IO, Literal, Self, cast
 
 from assomem.errors import InputError
 
@@ -31,7 +31,7 @@ class Source:
     stem: str
     """The name without its suffix."""
 
-    stream: BinaryIO
+    stream: IO[bytes]
     """Can be rewound."""
 
     @classmethod
@@ -47,12 +47,13 @@ class Source:
             raise InputError(f"{path}: cannot be read ({error.strerror})") from None
 
     @classmethod
-    def of_stream(cls, stream: BinaryIO, *, name: str = "standard input") -> Self:
+    def of_stream(cls, stream: IO[bytes], *, name: str = "standard input") -> Self:
         """Read a stream to its end; a long one is kept in a temporary file."""
-        kept = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES)
+        # The source closes it.
+        kept = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES)  # noqa: SIM115
         while chunk := stream.read(_CHUNK_BYTES):
             kept.write(chunk)
-        return cls(name, name, cast(BinaryIO, kept))
+        return cls(name, name, kept)
 
     def __enter__(self) -> Self:
         return self
@@ -107,9 +108,11 @@ def lines(source: Source, encoding: Encoding | None = None) -> Iterator[tuple[in
     source.stream.seek(0)
     if encoding == "utf-16":
         text = io.TextIOWrapper(source.stream, encoding="utf-16", errors="replace", newline="\n")
-        for number, line in enumerate(text, start=1):
-            yield number, _without_end(line)
-        text.detach()  # closing the wrapper would close the source
+        try:
+            for number, line in enumerate(text, start=1):
+                yield number, _without_end(line)
+        finally:
+            text.detach()  # else the wrapper would close the source
         return
     for number, raw in enumerate(source.stream, start=1):
         if encoding == "cp1252":

@@ -58,9 +58,7 @@ class Prompt:
         tags = "".join(rf"|\s*/?\s*{tag}\s*>" for tag in sorted(set(_TAG.findall(self.user))))
         marks = re.compile(rf"<(?={_TEMPLATE_MARKS}{tags})", re.IGNORECASE)
         # In one pass, so that a value which holds `{question}` stays as it is.
-        return _PARAMETER.sub(
-            lambda found: _BRACKET_MARKS.sub("‹", marks.sub("‹", values[found[1]])), self.user
-        )
+        return _PARAMETER.sub(lambda found: _BRACKET_MARKS.sub("‹", marks.sub("‹", values[found[1]])), self.user)
 
 
 @functools.cache
@@ -73,9 +71,7 @@ def load_prompt(name: str) -> Prompt:
     try:
         text = files(__name__).joinpath(f"{name}.md").read_text(encoding="utf-8")
     except OSError as error:
-        raise QueryFileError(
-            f"prompt {name}: there is no readable prompts/{name}.md in the package"
-        ) from error
+        raise QueryFileError(f"prompt {name}: there is no readable prompts/{name}.md in the package") from error
     return parse_prompt(name, text)
 
 
@@ -88,8 +84,7 @@ def parse_prompt(name: str, text: str) -> Prompt:
     found = _FILE.fullmatch(text)
     if found is None:
         raise QueryFileError(
-            f"prompt {name}: must be `<!-- parameters: a, b -->`, then `## system` and `## user`, "
-            "each with its text"
+            f"prompt {name}: must be `<!-- parameters: a, b -->`, then `## system` and `## user`, each with its text"
         )
     declared = frozenset(part.strip() for part in found["parameters"].split(","))
     used = _PARAMETER.findall(found["user"])

@@ -6,7 +6,8 @@ import os
 import secrets
 import shutil
 import socket
-from collections.abc import Generator, Mapping
+import tempfile
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,8 @@ log = logging.getLogger(__name__)
 
 _USUAL_PORTS = (7687, 7474)
 _LOCK_TIMEOUT_SECONDS = 1800
+_READ_BY_JETTY = ("org.neo4j.client:neo4j-browser:", "org.eclipse.jetty.ee8:")
+_ALIAS_PREFIX = "assomem-browser-"
 
 # The settings that do not depend on the machine. docker/compose.yaml has the same ones.
 FIXED_SETTINGS: Mapping[str, str] = {
@@ -57,14 +60,17 @@ class Home:
 
     @property
     def conf(self) -> Path:
+        """Neo4j's configuration, written at every start."""
         return self.folder / "conf"
 
     @property
     def data(self) -> Path:
+        """The databases and their users."""
         return self.folder / "data"
 
     @property
     def logs(self) -> Path:
+        """What Neo4j writes about itself."""
         return self.folder / "logs"
 
     @property
@@ -79,15 +85,17 @@ class Home:
 
     @property
     def pid_file(self) -> Path:
-        """Our record of the process. (`neo4j.pid` beside it is Neo4j's own and read by nobody.)"""
+        """Our record of the process; `neo4j.pid` beside it is Neo4j's own and read by nobody."""
         return self.folder / "run" / "server.pid"
 
     @property
     def password_file(self) -> Path:
+        """The generated password of the user neo4j, for this user's eyes only."""
         return self.folder / "password"
 
     @property
     def ports_file(self) -> Path:
+        """The ports of the last start, tried first at the next."""
         return self.folder / "ports.json"
 
     @property
@@ -145,6 +153,7 @@ class Home:
 
         Jars that the user added are left alone. `anew` replaces what is there whatever it looks like.
         """
+        self.drop_alias()
         listed = self.conf / "jars.txt"
         wanted = {f"{jar.folder}/{jar.file_name}": path for jar, path in paths.items()}
         with suppress(FileNotFoundError):
@@ -156,6 +165,28 @@ class Home:
             if anew:
                 (self.folder / name).unlink(missing_ok=True)
             _place(path, self.folder / name)
+        if not str(self.folder).isascii():
+            self._alias([jar for jar in paths if jar.coordinates.startswith(_READ_BY_JETTY)])
+
+    def _alias(self, jars: Sequence[Jar]) -> None:
+        """Let these jars have a path in ASCII.
+
+        Jetty, which serves Neo4j Browser, cannot read a jar in a folder with an accent in its name ("Bad escape"), and
+        Java follows links before Jetty sees the path. So there is a second name, or a copy, in the temporary folder.
+        """
+        aside = Path(tempfile.mkdtemp(prefix=_ALIAS_PREFIX, dir=None if tempfile.gettempdir().isascii() else "/tmp"))
+        for jar in jars:
+            target = self.folder / jar.folder / jar.file_name
+            _place(target.resolve(), aside / jar.file_name)
+            target.unlink()
+            target.symlink_to(aside / jar.file_name)
+
+    def drop_alias(self) -> None:
+        """Delete what `link_jars` made outside the home; it is made again at the next start."""
+        for path in (self.folder / "lib").glob("*.jar"):
+            if path.is_symlink() and (folder := path.readlink().parent).name.startswith(_ALIAS_PREFIX):
+                shutil.rmtree(folder, ignore_errors=True)
+                path.unlink()
 
     def foreign_jars(self) -> list[str]:
         """Names of jars in `lib` and `plugins` that the user put there, sorted."""
@@ -237,7 +268,8 @@ class Home:
     # -- removal
 
     def remove(self) -> None:
-        """Delete what we made: data, configuration, logs, password. Files of the user stay, and so does the lock file."""
+        """Delete what we made: data, configuration, logs, password. Files of the user and the lock file stay."""
+        self.drop_alias()
         with suppress(FileNotFoundError):
             for name in (self.conf / "jars.txt").read_text(encoding="utf-8").splitlines():
                 (self.folder / name).unlink(missing_ok=True)
@@ -260,6 +292,7 @@ def _place(source: Path, target: Path) -> None:
         if (now.st_size, now.st_mtime_ns) == (then.st_size, then.st_mtime_ns) and not target.is_symlink():
             return  # a copy made earlier
     target.unlink(missing_ok=True)
+    # A second name first: it costs no space and outlives a cleaned cache.
     for link in (os.link, os.symlink):
         with suppress(OSError):
             link(source, target)

@@ -45,7 +45,7 @@ class Java:
     program: Path
     version: str
     vector_module: bool
-    """It has `jdk.incubator.vector`, which speeds vector search; a Java without refuses to start when told to use it."""
+    """It has `jdk.incubator.vector`, which speeds vector search; a Java without it would refuse the option."""
 
 
 def find_java(program: Path | None) -> Java:
@@ -105,7 +105,7 @@ def environment() -> dict[str, str]:
 
 
 def server_command(java: Java, home: Path) -> list[str]:
-    """Command line of the server, to be run in its home: the class path is relative, so that the path may hold a `:`."""
+    """Command line of the server, to be run in its home: the class path is relative, so the home may hold a `:`."""
     heap = heap_mib(memory_bytes())
     return [
         os.fspath(java.program),

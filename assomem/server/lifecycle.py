@@ -133,7 +133,7 @@ def _answering(home: Home) -> Address | None:
     if ports is None or password is None:
         return None
     process = running(home, quietly=True)
-    if process is None or not listens(process, ports.bolt):
+    if process is None or not (listens(process, ports.bolt) and listens(process, ports.http)):
         return None
     address = _address(ports, password)
     try:
@@ -148,7 +148,7 @@ def _joined(home: Home, process: "psutil.Process") -> Address | None:
     if ports is not None and password is not None:
         try:
             address = _address(ports, password)
-            _wait(home, process, address)
+            _wait(home, process, address, (ports.bolt, ports.http))
         except _Refused:
             log.warning("the server does not know the stored password; restarting it to set that")
         except _Failed as failure:
@@ -177,7 +177,7 @@ def _started(home: Home, java: Java, cache: Path, *, progress: bool) -> Address:
         address = _address(ports, password)
         process = start(home, java)
         try:
-            _wait(home, process, address)
+            _wait(home, process, address, (ports.bolt, ports.http))
         except _Refused:
             if reset:
                 raise ServerError(
@@ -237,14 +237,13 @@ def _address(ports: Ports, password: str) -> Address:
     )
 
 
-def _wait(home: Home, process: "psutil.Process", address: Address) -> None:
+def _wait(home: Home, process: "psutil.Process", address: Address, ports: tuple[int, ...]) -> None:
     """Return when the server lets us in and its graph algorithms are the right ones.
 
     Raises:
         _Refused: it does not know our password.
         _Failed: it ended, or is up and of no use.
     """
-    port = int(address.uri.rpartition(":")[2])
     until = time.monotonic() + _START_TIMEOUT_SECONDS
     listening_since: float | None = None
     reason: str | None = None
@@ -252,7 +251,7 @@ def _wait(home: Home, process: "psutil.Process", address: Address) -> None:
         if not is_alive(process):
             raise _Failed(decisive_line(home))
         now = time.monotonic()
-        if listens(process, port):
+        if all(listens(process, port) for port in ports):  # HTTP comes last and may still end the server
             listening_since = listening_since or now
             reason = _login(address)
             if reason is None:
@@ -278,6 +277,7 @@ def _login(address: Address) -> str | None:
             auth=(address.username, address.password) if address.password else None,
             connection_timeout=5,
             connection_acquisition_timeout=10,
+            max_transaction_retry_time=0,
             telemetry_disabled=True,
         ) as driver:
             records, _, _ = driver.execute_query("CYPHER 25 RETURN gds.version() AS version", database_=_DATABASE)
@@ -336,7 +336,7 @@ def _reset_password(home: Home, java: Java, password: str) -> None:
     home.write_conf(ports, more={"dbms.security.auth_enabled": "false", "server.http.enabled": "false"})
     process = start(home, java)
     try:
-        _wait(home, process, _address(ports, ""))
+        _wait(home, process, _address(ports, ""), (ports.bolt,))
         _alter_password(_address(ports, "").uri, password)
     except _Failed as failure:
         raise ServerError(f"Neo4j does not start: {failure}; see {home.console_log}") from None

@@ -171,6 +171,7 @@ def stop(home: Home, process: "psutil.Process") -> None:
             )
         time.sleep(0.05)
     home.pid_file.unlink(missing_ok=True)
+    home.drop_alias()
 
 
 def decisive_line(home: Home) -> str:

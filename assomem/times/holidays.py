@@ -243,13 +243,9 @@ def rules() -> dict[str, YearRule]:
 
 
 @cache
-def _beginnings() -> frozenset[str]:
+def first_words() -> frozenset[str]:
+    """The words that names of holidays begin with."""
     return frozenset(name.split()[0] for name in rules())
-
-
-def begins_a_name(key: str) -> bool:
-    """Whether some holiday's name begins with this token."""
-    return key in _beginnings()
 
 
 def longest_name(keys: list[str]) -> tuple[str, int] | None:
@@ -265,7 +261,7 @@ def places_of_names(keys: list[str]) -> set[int]:
     """Which of these tokens belong to a holiday's name."""
     found: set[int] = set()
     for place, key in enumerate(keys):
-        named = longest_name(keys[place:]) if begins_a_name(key) else None
+        named = longest_name(keys[place:]) if key in first_words() else None
         if named is not None:
             found.update(range(place, place + named[1]))
     return found

@@ -709,7 +709,7 @@ def holiday_name(reader: Reader, place: int, trusted: bool) -> Match | None:
     """On Valentine's Day, Christmas 2022, over Easter, Christmas last year."""
     tokens = reader.tokens
     start = tokens.skip(place, "the")
-    if not holidays.begins_a_name(tokens.key(start)):
+    if tokens.key(start) not in holidays.first_words():
         return None
     named = holidays.longest_name([tokens.key(start + offset) for offset in range(5)])
     if named is None or not tokens.stands_alone(start, start + named[1]):

@@ -10,6 +10,8 @@ from assomem.times.tokens import Tokens
 _DEEPEST = 4
 """Periods in periods ("the day before the first week of May"): more is no English, and recursion must end."""
 
+_ANY_DEPTH = -1
+
 
 class Reading(NamedTuple):
     """One way to understand an expression."""
@@ -89,23 +91,19 @@ class Reader:
         self,
         tokens: Tokens,
         now: datetime,
-        rules: Sequence[Rule],
+        rules_at: Callable[[Tokens, int], Sequence[Rule]],
         followers: Sequence[Follower],
-        could_begin: Callable[[Tokens, int], bool],
     ) -> None:
-        """`now` has a zone. Of `rules` the longest match wins, the earlier rule of two as long.
-
-        Rules are tried only where `could_begin` says so.
-        """
+        """`now` has a zone; `rules_at` gives the rules to try at a place, in order of precedence."""
         self.tokens = tokens
         self.now = now.replace(tzinfo=None)
         """The speaker's wall clock, naive like every datetime that rules handle."""
         self.today = midnight(self.now)
         self._instant = now
-        self._rules = rules
+        self._rules_at = rules_at
         self._followers = followers
-        self._could_begin = could_begin
         self._depth = 0
+        self._was_cut = False
         self._known: dict[tuple[int, bool, int], Match | None] = {}
 
     def clock_later(self, count: float, unit: str) -> datetime:
@@ -115,37 +113,40 @@ class Reader:
 
     def period(self, place: int, *, trusted: bool = False) -> Match | None:
         """The longest period that begins here. Each place is read once, so that reading stays linear."""
-        key = (place, trusted, self._depth)
-        if key not in self._known:
-            self._known[key] = self._read_period(place, trusted) if self._could_begin(self.tokens, place) else None
-        return self._known[key]
-
-    def _read_period(self, place: int, trusted: bool) -> Match | None:
+        for depth in (_ANY_DEPTH, self._depth):
+            if (place, trusted, depth) in self._known:
+                return self._known[place, trusted, depth]
         if self._depth >= _DEEPEST:
+            self._was_cut = True
             return None
+        was_cut, self._was_cut = self._was_cut, False
         self._depth += 1
-        try:
-            longest: Match | None = None
-            for rule in self._rules:
-                found = self._caught(lambda chosen=rule: chosen(self, place, trusted))
-                if found is not None and (longest is None or found.place > longest.place):
-                    longest = found
-            while longest is not None and (followed := self._follow(longest)) is not None:
-                longest = followed
-        finally:
-            self._depth -= 1
+        found = self._longest(place, trusted)
+        self._depth -= 1
+        # What was found without reaching the limit is the answer at any depth.
+        self._known[place, trusted, self._depth if self._was_cut else _ANY_DEPTH] = found
+        self._was_cut = self._was_cut or was_cut
+        return found
+
+    def _longest(self, place: int, trusted: bool) -> Match | None:
+        longest: Match | None = None
+        for rule in self._rules_at(self.tokens, place):
+            try:
+                found = rule(self, place, trusted)
+            except (ValueError, OverflowError):
+                continue  # datetime's word for a date no calendar has, such as 30 February: none is meant
+            if found is not None and (longest is None or found.place > longest.place):
+                longest = found
+        while longest is not None and (followed := self._follow(longest)) is not None:
+            longest = followed
         return longest
 
     def _follow(self, match: Match) -> Match | None:
         for follower in self._followers:
-            found = self._caught(lambda chosen=follower: chosen(self, match))
+            try:
+                found = follower(self, match)
+            except (ValueError, OverflowError):
+                continue  # as above
             if found is not None:
                 return found
         return None
-
-    def _caught(self, read: Callable[[], Match | None]) -> Match | None:
-        try:
-            return read()
-        except (ValueError, OverflowError):
-            # datetime's word for a date no calendar has, such as 30 February: then none is meant.
-            return None

@@ -1,54 +1,17 @@
 """From a text to its intervals: which rule wins, ranges, open ends, and the zone of the result."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime, tzinfo
+from functools import cache
 
 from assomem.errors import InputError
-from assomem.times import holidays, named, phrases, relative
-from assomem.times.beginnings import could_begin
+from assomem.times import holidays, named, phrases
 from assomem.times.interval import Interval
 from assomem.times.quantities import read_ordinal
-from assomem.times.reading import Match, Reader, Rule
+from assomem.times.reading import Match, Reader
+from assomem.times.rulebook import rules_at
 from assomem.times.spans import Closed, Span, day_of, move
 from assomem.times.tokens import Tokens, words
-
-_RULES: tuple[Rule, ...] = (
-    named.iso_date,
-    named.slashed_date,
-    named.day_then_month,
-    named.month_then_day,
-    named.day_of_some_month,
-    named.month_name,
-    named.season_name,
-    named.year_number,
-    named.joined_years,
-    named.quarter_or_half,
-    named.decade_name,
-    named.weekday_name,
-    named.holiday_name,
-    named.weekday_of_month,
-    named.names_ago,
-    relative.named_day,
-    relative.the_other_day,
-    relative.before_now,
-    relative.rolling,  # before `stepped`, which reads "the past month" too
-    relative.stepped,
-    relative.part_of_running,
-    relative.before_last,
-    relative.ago,
-    relative.from_now,
-    relative.the_weekend,
-    relative.whole_running,
-    relative.this_time,
-    relative.part_of_current,
-    phrases.part_of,
-    phrases.counted_part,
-    phrases.part_of_day,
-    phrases.clock_then_day,
-    phrases.counted_before_or_after,
-    phrases.beside,
-    phrases.roughly,
-)
 
 _HABITS = frozenset({"every", "each", "per", "any", "most", "alternate", "usual"})
 """After these a period is a habit, not a time."""
@@ -80,7 +43,7 @@ def resolve(text: str, now: datetime) -> list[Interval]:
     if now.tzinfo is None or now.utcoffset() is None:
         raise InputError("now has no time zone, so 'yesterday' has no day. Give a datetime with tzinfo.")
     tokens = Tokens(text)
-    reader = Reader(tokens, now, _RULES, phrases.FOLLOWERS, could_begin)
+    reader = Reader(tokens, now, rules_at, phrases.FOLLOWERS)
     found: list[Interval] = []
     for start, match in _expressions(reader):
         span = (tokens.all[start].start, tokens.all[match.place - 1].core_end)
@@ -122,9 +85,16 @@ def _expressions(reader: Reader) -> Iterator[tuple[int, Match]]:
 
 def _expression(reader: Reader, place: int) -> Match | None:
     """The longest of the expressions that begin here."""
-    if not could_begin(reader.tokens, place):
-        return None
-    found = [_open_end(reader, place), _range(reader, place), reader.period(place)]
+    found: list[Match | None] = []
+    key = reader.tokens.key(place)
+    if "0" <= key[:1] <= "9" and not reader.tokens.free_before(place):
+        return None  # inside a telephone number, a path, a version
+    if key in _openings():
+        found.append(_open_end(reader, place))
+    if rules_at(reader.tokens, place):
+        found.append(reader.period(place))
+    if found or key in {"between", "from"}:
+        found.append(_range(reader, place))
     return max((match for match in found if match is not None), key=lambda match: match.place, default=None)
 
 
@@ -296,19 +266,26 @@ def _moved(moment: datetime, count: int, unit: str) -> datetime:
 # -- open ends
 
 
-_SINCE = (
-    "since",
-    "ever since",
-    "as of",
-    "starting",
-    "starting in",
-    "starting from",
-    "starting on",
-    "beginning in",
-)
-_AFTER = ("after", "later than", "not before")
-_BEFORE = ("before", "prior to", "earlier than")
-_UNTIL = ("until", "till", "up until", "up to", "by", "no later than")
+_OPEN_ENDS: dict[Callable[[Closed], Span], tuple[str, ...]] = {
+    lambda span: Span(span.start, None, "open"): (
+        *("since", "ever since", "as of", "starting", "starting in", "starting from", "starting on"),
+        "beginning in",
+    ),
+    lambda span: Span(span.end, None, "open"): ("after", "later than", "not before"),
+    lambda span: Span(None, span.start, "open"): ("before", "prior to", "earlier than"),
+    lambda span: Span(None, span.end, "open"): ("until", "till", "up until", "up to", "by", "no later than"),
+}
+"""What each opening word makes of the period behind it."""
+
+
+@cache
+def _openings() -> dict[str, list[tuple[list[str], Callable[[Closed], Span]]]]:
+    """The openings by their first word, longer ones first."""
+    found: dict[str, list[tuple[list[str], Callable[[Closed], Span]]]] = {}
+    for end_of, openings in _OPEN_ENDS.items():
+        for opening in openings:
+            found.setdefault(opening.split()[0], []).append((opening.split(), end_of))
+    return {first: sorted(longer, key=lambda pair: -len(pair[0])) for first, longer in found.items()}
 
 
 def _open_end(reader: Reader, place: int) -> Match | None:
@@ -335,35 +312,12 @@ def _open_end(reader: Reader, place: int) -> Match | None:
 
 
 def _one_open_end(reader: Reader, place: int) -> Match | None:
-    for openers, end_of in (
-        (_SINCE, _from_start),
-        (_AFTER, _from_end),
-        (_BEFORE, _to_start),
-        (_UNTIL, _to_end),
-    ):
-        for opener in openers:
-            opening = opener.split()
-            if not reader.tokens.matches(place, *opening):
-                continue
-            inner = reader.tokens.skip(place + len(opening), "about", "around")
-            whole = reader.period(inner, trusted=len(opening) > 1 and opener != "up to")
-            found = None if whole is None else whole.mapped(whole.place, end_of)
-            if whole is not None and found is not None:
-                return Match(found.place, found.readings, whole.repeats)
+    for opening, end_of in _openings().get(reader.tokens.key(place), ()):
+        if not reader.tokens.matches(place, *opening):
+            continue
+        inner = reader.tokens.skip(place + len(opening), "about", "around")
+        whole = reader.period(inner, trusted=len(opening) > 1 and opening[0] != "up")
+        found = None if whole is None else whole.mapped(whole.place, end_of)
+        if whole is not None and found is not None:
+            return Match(found.place, found.readings, whole.repeats)
     return None
-
-
-def _from_start(span: Closed) -> Span:
-    return Span(span.start, None, "open")
-
-
-def _from_end(span: Closed) -> Span:
-    return Span(span.end, None, "open")
-
-
-def _to_start(span: Closed) -> Span:
-    return Span(None, span.start, "open")
-
-
-def _to_end(span: Closed) -> Span:
-    return Span(None, span.end, "open")

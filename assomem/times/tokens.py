@@ -14,6 +14,9 @@ def words(text: str) -> frozenset[str]:
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "`": "'", "´": "'", "–": "-", "—": "-", "‐": "-", "‑": "-"})
 """One character for one, so that positions stay those of the text."""
 
+_FARTHEST_LOOK = 32
+"""No rule asks about a place farther than this outside the text."""
+
 _SENTENCE_ENDS = frozenset(".!?;…")
 
 _FUTURE_WORDS = words(
@@ -62,6 +65,8 @@ class Tokens:
         """Split the text once."""
         self.text = text
         self.all = list(_split(text))
+        # Blanks behind the last key also answer for places before the first, which list indices count from the end.
+        self._keys = [token.key for token in self.all] + [""] * _FARTHEST_LOOK
         self._sentences: dict[int, tuple[bool, bool]] = {}
 
     def __len__(self) -> int:
@@ -70,7 +75,7 @@ class Tokens:
 
     def key(self, place: int) -> str:
         """The token in lower case without possessive 's, "" outside the text."""
-        return self.all[place].key if 0 <= place < len(self.all) else ""
+        return self._keys[place]
 
     def glued(self, place: int) -> bool:
         """Whether the token touches the one before it."""
@@ -78,12 +83,12 @@ class Tokens:
 
     def integer(self, place: int, digits: int = 4) -> int | None:
         """The value of a number of at most `digits` digits, None for anything else."""
-        key = self.key(place)
-        return int(key) if key and "0" <= key[0] <= "9" and len(key) <= digits else None
+        key = self._keys[place]
+        return int(key) if "0" <= key[:1] <= "9" and len(key) <= digits else None
 
     def matches(self, place: int, *keys: str) -> bool:
         """Whether these keys stand here in a row."""
-        return all(self.key(place + offset) == key for offset, key in enumerate(keys))
+        return self._keys[place] == keys[0] and self._keys[place : place + len(keys)] == list(keys)
 
     def skip(self, place: int, *keys: str) -> int:
         """The next place if one of the keys stands here, else this one."""

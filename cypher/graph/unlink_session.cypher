@@ -5,4 +5,5 @@
 
 CYPHER 25
 MATCH (utterance:Utterance {memory: $memory, session_id: $session_id})-[next:NEXT]->(:Utterance {memory: $memory})
+WHERE utterance.position >= 0
 DELETE next

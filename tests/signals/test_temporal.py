@@ -7,7 +7,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assomem.errors import InputError
@@ -15,6 +15,10 @@ from assomem.signals.temporal import interval_embedding, meant_alignment, paper_
 from assomem.times import Interval
 
 DAY = 86_400.0
+
+patient = settings(deadline=None)
+"""Other work on the machine must not decide a test."""
+
 NOW = datetime(2025, 5, 14, 12, tzinfo=UTC)
 
 
@@ -94,6 +98,7 @@ def said_oracle(intervals: list[Interval], moment: float) -> float:
     return best
 
 
+@patient
 @given(questions(), st.lists(numbers, max_size=5))
 def test_said_agrees_with_the_formula_term_by_term(intervals: list[Interval], said: list[float]) -> None:
     scores = said_alignment(intervals, seconds(*said))
@@ -101,6 +106,7 @@ def test_said_agrees_with_the_formula_term_by_term(intervals: list[Interval], sa
     assert np.all((scores >= 0) & (scores <= 1))
 
 
+@patient
 @given(st.integers(0, 30_000), st.integers(1, 500), st.lists(st.floats(0, 3000), min_size=2, max_size=6))
 def test_said_never_grows_with_the_gap(start: int, length: int, gaps: list[float]) -> None:
     gaps = sorted(gaps)
@@ -153,6 +159,7 @@ def meant_oracle(intervals: list[Interval], spans: list[tuple[float, float]]) ->
     return best
 
 
+@patient
 @given(questions(), st.lists(st.lists(pairs, max_size=3), max_size=5))
 def test_meant_agrees_with_the_formula_pair_by_pair(
     intervals: list[Interval], meant: list[list[tuple[float, float]]]
@@ -179,6 +186,7 @@ def embedding_oracle(start: float, end: float) -> list[float]:
     return [value / length for value in cosines + sines]
 
 
+@patient
 @given(numbers, st.floats(0, 4000))
 def test_embedding_agrees_with_its_formula_and_has_length_one(first: float, length: float) -> None:
     vector = interval_embedding(first * DAY, (first + length) * DAY)
@@ -186,6 +194,7 @@ def test_embedding_agrees_with_its_formula_and_has_length_one(first: float, leng
     assert math.isclose(float(vector @ vector), 1.0)
 
 
+@patient
 @given(st.floats(-20_000, 60_000))
 def test_the_cosine_falls_as_the_distance_doubles_from_a_day_to_twenty_years(first: float) -> None:
     def moved(by: float) -> float:
@@ -199,6 +208,7 @@ def test_the_cosine_falls_as_the_distance_doubles_from_a_day_to_twenty_years(fir
     assert all(near > far for near, far in pairwise(cosines))
 
 
+@patient
 @given(st.floats(-20_000, 60_000))
 def test_the_cosine_falls_as_the_granularity_differs_more(middle: float) -> None:
     day = interval_embedding((middle - 0.5) * DAY, (middle + 0.5) * DAY)
@@ -228,6 +238,7 @@ def test_paper_alignment_is_one_for_equal_times_and_zero_without_any() -> None:
     assert paper_alignment([days(1, 2)], []).tolist() == []
 
 
+@patient
 @given(questions(), st.lists(st.lists(pairs, max_size=3), max_size=4))
 def test_paper_alignment_is_the_best_clipped_cosine(
     intervals: list[Interval], times: list[list[tuple[float, float]]]
@@ -251,6 +262,7 @@ def test_paper_alignment_is_the_best_clipped_cosine(
 # -- all three
 
 
+@patient
 @given(questions(), st.lists(st.lists(pairs, max_size=2), min_size=1, max_size=5), st.randoms(use_true_random=False))
 def test_a_permutation_of_the_candidates_permutes_the_scores(
     intervals: list[Interval], times: list[list[tuple[float, float]]], random: Random

@@ -1,0 +1,243 @@
+"""Asking a memory: search, ask, explain."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from assomem.cli.options import (
+    asked_at_option,
+    checked_moment,
+    given_settings,
+    json_option,
+    k_option,
+    memory_option,
+    moment,
+    open_memory,
+    preset_option,
+    weights_option,
+)
+from assomem.cli.output import degraded, print_json, said, say, shown, table, width
+
+if TYPE_CHECKING:
+    from assomem.evidence import Evidence, SearchResult
+    from assomem.memory import Answer
+    from assomem.settings import Settings
+
+NARROW = 80
+"""On fewer columns evidence is a list, not a table: a column of text would be left with nothing."""
+
+WIDE = 110
+"""From so many columns on the table has room for the time of day and whole headings."""
+
+MIDNIGHT = time()
+
+_SIGNALS = ("relevance", "importance", "temporal")
+
+_Command = TypeVar("_Command", bound=Callable[..., None])
+
+
+def _filters(command: _Command) -> _Command:
+    """The options that `search` and `ask` share."""
+    for option in reversed(
+        (
+            k_option,
+            asked_at_option,
+            preset_option,
+            weights_option,
+            click.option("--speaker", metavar="NAME", help="Only what this speaker said."),
+            click.option("--session", metavar="ID", help="Only this session."),
+            click.option("--after", callback=checked_moment, metavar="ISO", help="Only what was said then or later."),
+            click.option("--before", callback=checked_moment, metavar="ISO", help="Only what was said before then."),
+            memory_option,
+            json_option,
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@click.command()
+@click.argument("question")
+@_filters
+def search(
+    question: str,
+    k: int,
+    asked_at: str | None,
+    preset: str | None,
+    weights: Path | None,
+    speaker: str | None,
+    session: str | None,
+    after: str | None,
+    before: str | None,
+    memory_name: str,
+    as_json: bool,
+) -> None:
+    """Find the utterances that support an answer."""
+    settings = given_settings(preset=preset, weights=weights)
+    moments = _moments(settings, asked_at, after, before)
+    with open_memory(memory_name, settings) as memory:
+        result = memory.search(question, k=k, speaker=speaker, session=session, **moments)
+    if as_json:
+        print_json(result.as_json())
+    else:
+        print_search(result)
+
+
+@click.command()
+@click.argument("question")
+@_filters
+def ask(
+    question: str,
+    k: int,
+    asked_at: str | None,
+    preset: str | None,
+    weights: Path | None,
+    speaker: str | None,
+    session: str | None,
+    after: str | None,
+    before: str | None,
+    memory_name: str,
+    as_json: bool,
+) -> None:
+    """Answer a question, with citations.
+
+    Without a language model (ASSOMEM_CHAT_MODEL) the best evidence is quoted. What the memory does not hold is answered
+    with "not in memory" and the nearest misses.
+    """
+    settings = given_settings(preset=preset, weights=weights)
+    moments = _moments(settings, asked_at, after, before)
+    with open_memory(memory_name, settings) as memory:
+        answer = memory.ask(question, k=k, speaker=speaker, session=session, **moments)
+    if as_json:
+        print_json(answer.as_json())
+    else:
+        print_answer(answer)
+
+
+@click.command()
+@click.argument("question")
+@click.option("--utterance", "utterance_id", metavar="ID", help="Why this one was chosen, or why not.")
+@k_option
+@asked_at_option
+@preset_option
+@weights_option
+@memory_option
+@json_option
+def explain(
+    question: str,
+    utterance_id: str | None,
+    k: int,
+    asked_at: str | None,
+    preset: str | None,
+    weights: Path | None,
+    memory_name: str,
+    as_json: bool,
+) -> None:
+    """Show why each piece of evidence was chosen.
+
+    Every reading, its weight, and what it adds to the score.
+    """
+    settings = given_settings(preset=preset, weights=weights)
+    asked = moment(asked_at, "--asked-at", settings)
+    with open_memory(memory_name, settings) as memory:
+        explanations = memory.explain(question, utterance_id=utterance_id, asked_at=asked, k=k)
+    if as_json:
+        plain = [one.as_json() for one in explanations]
+        print_json(plain if utterance_id is None else plain[0])
+        return
+    if not explanations:
+        say("nothing was found")
+    for one in explanations:
+        say(f"{shown(one.utterance_id)}: {one.says}")
+        table(
+            ["signal", "reading", ("value", "right"), ("weight", "right"), ("adds", "right")],
+            [(each.signal, each.reading, each.value, each.weight, each.adds) for each in one.contributions],
+        )
+
+
+def print_answer(answer: "Answer") -> None:
+    """The answer, what it cites, and the evidence, for a person."""
+    say(said(answer.text))
+    pieces = {piece.utterance_id: piece for piece in answer.evidence}
+    for citation in answer.citations:
+        piece = pieces[citation.utterance_id]
+        when = "" if piece.said_at is None else f", {shown(piece.said_at)}"
+        say(f"  [{citation.marker}] {shown(piece.speaker)}{when} ({shown(piece.utterance_id)})")
+    say()
+    print_search(answer.result, answer.degraded)
+
+
+def print_search(result: "SearchResult", says: Sequence[str] | None = None) -> None:
+    """The evidence and how it was found, for a person.
+
+    Args:
+        result: what was found.
+        says: what did not work as configured, in place of what the result says.
+    """
+    if result.evidence:
+        _print_evidence(result.evidence)
+    else:
+        say("nothing was found")
+    kind, probability = max(result.question_type.items(), key=lambda one: one[1], default=("unknown", 0.0))
+    say(f"weights: {_numbers(result.weights)}; question: {kind} ({probability:.0%})")
+    if result.intervals:
+        meant = "; ".join(f"{_day(one.start)} to {_day(one.end)} ({shown(one.text)})" for one in result.intervals)
+        say(f"time meant: {meant}")
+    say(f"asked at {shown(result.asked_at)}, {result.milliseconds.get('total', 0.0):.0f} ms")
+    degraded(result.degraded if says is None else says)
+
+
+def _print_evidence(evidence: "Sequence[Evidence]") -> None:
+    columns = width()
+    if columns < NARROW:
+        for piece in evidence:
+            say(f"{piece.rank}. {shown(piece.speaker)}, {shown(piece.said_at)}")
+            say(f"   {_cut(shown(piece.text), columns - 3)}")
+            say(f"   score {piece.score:.3f}: {_numbers(piece.signals)}")
+        return
+    wide = columns >= WIDE
+    table(
+        [
+            ("#", "right"),
+            "said",
+            "speaker",
+            "text",
+            ("score", "right"),
+            *((name, "right") for name in (_SIGNALS if wide else ("rel.", "imp.", "temp."))),
+        ],
+        [
+            (
+                piece.rank,
+                piece.said_at if wide or piece.said_at is None else f"{piece.said_at:%Y-%m-%d}",
+                piece.speaker,
+                piece.text,
+                piece.score,
+                *(piece.signals[name] for name in _SIGNALS),
+            )
+            for piece in evidence
+        ],
+        wide="text",
+    )
+
+
+def _moments(settings: "Settings", asked_at: str | None, after: str | None, before: str | None) -> dict[str, Any]:
+    given = {"asked_at": asked_at, "after": after, "before": before}
+    return {name: moment(text, f"--{name.replace('_', '-')}", settings) for name, text in given.items()}
+
+
+def _cut(text: str, columns: int) -> str:
+    return text if len(text) <= columns else f"{text[: max(columns - 3, 1)]}..."
+
+
+def _day(moment_meant: datetime | None) -> str:
+    """A day where the moment begins one, else with the time of day; `...` for an open end."""
+    if moment_meant is None:
+        return "..."
+    return f"{moment_meant:%Y-%m-%d}" if moment_meant.time() == MIDNIGHT else shown(moment_meant)
+
+
+def _numbers(values: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {value:.2f}" for name, value in values.items())
