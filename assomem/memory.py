@@ -290,7 +290,8 @@ class AssoMem:
             raise InputError(
                 "forget: name exactly one scope: session_id, utterance_id, or everything=True; nothing was deleted"
             )
-        self._state()
+        # What was cut short goes on, although such a memory is not found any more.
+        self._state(even_forgetting=everything)
         if everything:
             return graph.forget_memory(self._store, self.memory, self._neighbours)
         uids = (
@@ -508,9 +509,9 @@ class AssoMem:
     def _chat(self) -> ChatModel | None:
         return self._given_chat or open_chat_model(self.settings)
 
-    def _state(self) -> MemoryState:
+    def _state(self, *, even_forgetting: bool = False) -> MemoryState:
         rows = self._store.read(load("memories/state"), memory=self.memory)
-        if not rows or rows[0]["forgetting"]:
+        if not rows or (rows[0]["forgetting"] and not even_forgetting):
             names = [row["memory"] for row in self._store.read(load("memories/list"))]
             there = f"there are: {', '.join(map(repr, names[:20]))}" if names else "there are none yet"
             raise UnknownMemory(

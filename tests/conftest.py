@@ -274,7 +274,9 @@ def _meaning(store: Store | Transaction, memory: str) -> Dump:
             assert len(entries) == len(ordinals), f"{name}: an utterance is listed twice"
             result[f"Posting {properties['term']}"] |= entries
         elif " -SIMILAR-> " in name:
-            result[" -SIMILAR- ".join(sorted(name.split(" -SIMILAR-> ")))] = _without(properties, left)
+            # a @ b and b @ a may differ in their last bits.
+            score = round(properties["score"], 4)
+            result[" -SIMILAR- ".join(sorted(name.split(" -SIMILAR-> ")))] = {"score": score}
         elif not name.startswith("Layout "):
             result[name] = _without(properties, left)
     return dict(result)

@@ -1,5 +1,6 @@
 """Time expressions of English text, and times as people type them."""
 
+import doctest
 import json
 import math
 import os
@@ -203,6 +204,7 @@ def test_r33_in_may_and_may_2023_are_dates() -> None:
         ("Hanukkah 2023", ("2023-12-08", "2023-12-16")),
         ("Eid 2024", one_day("2024-04-10")),
         ("I will see her on Friday", one_day("2025-05-16")),
+        ("What did we decide at the March meeting?", ("2025-03-01", "2025-04-01")),
     ],
 )
 def test_the_likeliest_reading_is_what_people_mean(text: str, expected: tuple[str | None, str | None]) -> None:
@@ -233,6 +235,27 @@ def test_an_hour_ago_counts_real_hours_across_a_clock_change() -> None:
     now = datetime(2025, 3, 30, 3, 30, tzinfo=berlin)  # half an hour after the clocks went forward
     (found,) = resolve("an hour ago", now)
     assert found.start == datetime(2025, 3, 30, 1, 30, tzinfo=berlin)
+
+
+def test_an_hour_that_a_clock_change_skips_moves_forward_and_keeps_its_length() -> None:
+    berlin = ZoneInfo("Europe/Berlin")
+    (found,) = resolve("at 2am on 30 March 2025", datetime(2025, 5, 14, tzinfo=berlin))
+    assert found.start == datetime(2025, 3, 30, 3, tzinfo=berlin)
+    assert found.end == datetime(2025, 3, 30, 4, tzinfo=berlin)
+
+
+def test_minutes_ago_in_an_hour_that_occurs_twice_are_those_of_its_second_time() -> None:
+    now = datetime(2025, 10, 26, 2, 45, fold=1, tzinfo=ZoneInfo("Europe/Berlin"))
+    (found,) = resolve("20 minutes ago", now)
+    assert found.start is not None
+    assert found.end is not None
+    assert now.timestamp() - found.start.timestamp() == 20 * 60
+    assert found.end.timestamp() - found.start.timestamp() == 60
+
+
+@pytest.mark.parametrize("text", ["from June 3 to 31", "on 30 February", "on 2024-02-30", "999 decades from now"])
+def test_a_date_no_calendar_has_is_left_out(text: str) -> None:
+    assert not [interval for interval in resolve(text, WEDNESDAY) if interval.text == text.removeprefix("on ")]
 
 
 def test_now_without_a_zone_is_refused() -> None:
@@ -464,6 +487,16 @@ def test_the_end_of_a_day_is_the_next_midnight_of_its_own_zone() -> None:
     assert end_of_day(datetime.max.replace(tzinfo=UTC)).year == 9999
     with pytest.raises(InputError, match="time zone"):
         end_of_day(datetime(2025, 3, 30))
+
+
+# -- the page about time
+
+
+def test_the_examples_of_the_page_about_time_are_true() -> None:
+    page = Path(__file__).parents[1] / "docs" / "time.md"
+    failed, tried = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS, encoding="utf-8")
+    assert failed == 0
+    assert tried > 10
 
 
 # -- measured on data

@@ -412,7 +412,11 @@ def _in_transaction(
     *,
     unnamed: bool,
 ) -> tuple[tuple[str, int], Known, int, int]:
-    """Write one batch. Returns the memory's key and revision, the vectors as of it, and how many utterances and clues are new."""
+    """Write one batch.
+
+    Returns:
+        The memory's key and revision, the vectors as of it, and how many utterances and clues are new.
+    """
     state = transaction.run(
         load("graph/lock_memory"),
         memory=memory,

@@ -31,8 +31,8 @@ _PARAMETER = re.compile(
     r"""'(?:\\.|[^'\\])*' | "(?:\\.|[^"\\])*" | `(?:``|[^`])*` | //[^\n]* | /\*.*?\*/ | \$(\w+)""",
     re.VERBOSE | re.DOTALL,
 )
-_DECLARED = re.compile(r"^// \$(\w+)\s+\S", re.MULTILINE)
-_COLUMN = re.compile(r"^// -> (\w+)\s+\S", re.MULTILINE)
+_DECLARED = re.compile(r"^// \$(\w+)[ \t]+\S", re.MULTILINE)
+_COLUMN = re.compile(r"^// -> (\w+)[ \t]+\S", re.MULTILINE)
 _TITLE = re.compile(r"// [A-Z].*[.:]")
 
 

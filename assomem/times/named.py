@@ -205,6 +205,8 @@ def _means_a_period(tokens: Tokens, place: int, end: int) -> bool:
         return tokens.key(before) not in {"this", "next"} or tokens.is_capitalised(place) or tokens.ends_clause(end)
     if tokens.key(before) in _WEAK:
         return not tokens.is_word(end) or tokens.key(end) in _GOES_ON
+    if tokens.key(place - 1) in _DETERMINERS and tokens.is_capitalised(place) and tokens.is_word(end):
+        return not tokens.is_capitalised(end) and tokens.key(end) not in _GOES_ON | {"bug"}  # "the May invoice"
     return tokens.key(before) == "for" and tokens.key(before - 1) in _PLANNING
 
 
@@ -427,15 +429,15 @@ def month_name(reader: Reader, place: int, trusted: bool) -> Match | None:
         return match
     if not tokens.free_after(end) or (tokens.is_possessive(place) and tokens.key(place) in _ALSO_PEOPLE_OR_VERBS):
         return None
-    if not trusted and not _follows_a_listed_month(tokens, place) and not _means_a_month(tokens, place, end):
-        return None
-    if _continues_as_a_verb(tokens, place, end):
-        return None
     if tokens.key(end) in {"and", "or", ",", "/", "&"}:
         second = _read_month(tokens, end + 1)
         explicit = read_year(reader, second[0]) if second is not None else None
         if explicit is not None:
             return Match.of(end, month(explicit[1], number))
+    if not trusted and not _follows_a_listed_month(tokens, place) and not _means_a_month(tokens, place, end):
+        return None
+    if _continues_as_a_verb(tokens, place, end):
+        return None
     if tokens.key(end - 1) == "." and not tokens.key(end):
         end -= 1  # the point ends the text, not the word
     return Match(end, match.readings, match.repeats)

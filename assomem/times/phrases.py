@@ -415,7 +415,7 @@ def narrowed(reader: Reader, match: Match) -> Match | None:
 def roughly(reader: Reader, place: int, trusted: bool) -> Match | None:
     """Around 5 July: that day or the days about it."""
     tokens = reader.tokens
-    if tokens.key(place) not in {"around", "about", "circa"}:
+    if tokens.key(place) not in {"around", "circa"}:
         return None
     day = reader.period(place + 1, trusted=trusted)
     inside = None if day is None else day.closed()

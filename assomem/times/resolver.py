@@ -1,7 +1,7 @@
 """From a text to its intervals: which rule wins, ranges, open ends, and the zone of the result."""
 
 from collections.abc import Callable, Iterator
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
 from functools import cache
 
 from assomem.errors import InputError
@@ -47,22 +47,21 @@ def resolve(text: str, now: datetime) -> list[Interval]:
     found: list[Interval] = []
     for start, match in _expressions(reader):
         span = (tokens.all[start].start, tokens.all[match.place - 1].core_end)
-        found.extend(
-            Interval(
-                _zoned(start_at, now.tzinfo),
-                _zoned(end_at, now.tzinfo),
-                text[slice(*span)],
-                granularity,
-                weight,
-                span,
-            )
-            for (start_at, end_at, granularity), weight in match.readings
-        )
+        for reading in match.readings:
+            begin, finish = _in_zone(reading.span, now.tzinfo)
+            found.append(Interval(begin, finish, text[slice(*span)], reading.span.granularity, reading.weight, span))
     return found
 
 
-def _zoned(moment: datetime | None, zone: tzinfo) -> datetime | None:
-    return None if moment is None else moment.replace(tzinfo=zone)
+def _in_zone(span: Span, zone: tzinfo) -> tuple[datetime | None, datetime | None]:
+    """Both ends in the zone. An hour that a clock change skips moves forward, so that it keeps its length."""
+    start = None if span.start is None else span.start.replace(tzinfo=zone)
+    end = None if span.end is None else span.end.replace(tzinfo=zone)
+    if start is None or end is None or start.timestamp() < end.timestamp():
+        return start, end
+    length = end - start
+    start = start.astimezone(UTC).astimezone(zone)
+    return start, (start + length).replace(fold=start.fold)
 
 
 # -- which expressions count
@@ -85,17 +84,25 @@ def _expressions(reader: Reader) -> Iterator[tuple[int, Match]]:
 
 def _expression(reader: Reader, place: int) -> Match | None:
     """The longest of the expressions that begin here."""
-    found: list[Match | None] = []
     key = reader.tokens.key(place)
     if "0" <= key[:1] <= "9" and not reader.tokens.free_before(place):
         return None  # inside a telephone number, a path, a version
-    if key in _openings():
-        found.append(_open_end(reader, place))
-    if rules_at(reader.tokens, place):
-        found.append(reader.period(place))
-    if found or key in {"between", "from"}:
-        found.append(_range(reader, place))
+    has_rules, is_opening = bool(rules_at(reader.tokens, place)), key in _openings()
+    if not has_rules and not is_opening and key not in {"between", "from"}:
+        return None  # as at most places: everything below costs time
+    found = [
+        _in_calendar(_open_end, reader, place) if is_opening else None,
+        reader.period(place) if has_rules else None,
+        None if is_opening else _in_calendar(_range, reader, place),
+    ]
     return max((match for match in found if match is not None), key=lambda match: match.place, default=None)
+
+
+def _in_calendar(read: Callable[[Reader, int], Match | None], reader: Reader, place: int) -> Match | None:
+    try:
+        return read(reader, place)
+    except (ValueError, OverflowError):
+        return None  # datetime's word for a date no calendar has, such as "June 3 to 31": none is meant
 
 
 def _is_habit(tokens: Tokens, place: int) -> bool:

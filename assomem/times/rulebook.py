@@ -68,7 +68,7 @@ def _table() -> tuple[tuple[Rule, frozenset[str]], ...]:
             phrases.beside,
             the | words("last first very next") | units | weekdays | months | seasons | festive,
         ),
-        (phrases.roughly, words("around about circa")),
+        (phrases.roughly, words("around circa")),
     )
 
 

@@ -21,7 +21,7 @@ _SENTENCE_ENDS = frozenset(".!?;…")
 
 _FUTURE_WORDS = words(
     "will won't shall gonna upcoming i'll we'll you'll he'll she'll they'll it'll that'll there'll going "
-    "coming planning planned plan plans plan's scheduled booked"
+    "coming planning planned plan plans plan's scheduled booked should must"
 )
 _PAST_WORDS = words(
     "did didn't was wasn't were weren't had hadn't went said told took made met saw bought got came gave "
