@@ -2,7 +2,7 @@
 
     python benchmarks/bench.py --sizes 1000,3000
 
-Invented talk with a vocabulary of Zipf's law, embedded with the default embedder, in a memory of its own that is deleted
+Invented talk with a vocabulary of Zipf's law, embedded with the default embedder, in a memory of its own that is gone
 afterwards. Times are medians of one process on this machine; compare them with each other, not across machines.
 """
 

@@ -11,8 +11,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assomem.candidates import MOST_CANDIDATES, Filters, MemoryState, _at, _best, _context, _instants, _limit
-from assomem.postings import UNDATED
+from assomem.candidates import (
+    BY_TIME,
+    MOST_CANDIDATES,
+    Filters,
+    MemoryState,
+    _at,
+    _best,
+    _context,
+    _in_time,
+    _instants,
+    _limit,
+)
+from assomem.models.doubles import HashingEmbedder
+from assomem.postings import GONE, UNDATED, Layout, pack_places, pack_postings, score_words
+from assomem.question import Question, understand
 from assomem.times import end_of_day
 
 ASKED_AT = datetime(2024, 5, 1, 23, 30, tzinfo=timezone(timedelta(hours=-11)))
@@ -118,6 +131,31 @@ def test_the_best_are_those_above_zero_among_the_allowed_ties_by_ordinal() -> No
     assert _best(scores, allowed, 10) == [2, 1, 3]
     assert _best(scores, allowed, 2) == [2, 1]
     assert _best(np.zeros(2), np.ones(2, bool), 5) == []
+
+
+def asked(text: str) -> Question:
+    return understand(text, ASKED_AT, HashingEmbedder(), max_characters=100)
+
+
+def test_the_list_of_a_time_holds_what_was_said_in_it_those_with_the_questions_words_first() -> None:
+    march = int(datetime(2024, 3, 10, tzinfo=UTC).timestamp())
+    april, month = march + 30 * 86_400, asked("Which bicycle was it in March 2024?")
+    instants = [march, march + 5, april, int(UNDATED), march + 9, march + 7]
+    sessions = [1, 2, 3, 4, 5, GONE]
+    layout = Layout.unpack([pack_places([(number, 1, 3, at) for number, at in zip(sessions, instants, strict=True)])])
+    words = score_words(layout, {"bicycl": [pack_postings([1, 2, 3], [1, 1, 1])]})
+    assert _in_time(month, layout, layout.live, words) == [1, 0, 4]
+    assert _in_time(month, layout, layout.live & (layout.session != 2), words) == [0, 4]
+    assert _in_time(asked("Which bicycle was it?"), layout, layout.live, words) == []
+    # Before: open towards the past, and still nothing undated.
+    assert _in_time(asked("Which bicycle was it before April 2024?"), layout, layout.live, words) == [1, 0, 4]
+
+
+def test_the_list_of_a_time_is_bounded() -> None:
+    march = int(datetime(2024, 3, 10, tzinfo=UTC).timestamp())
+    layout = Layout.unpack([pack_places([(1, at, 1, march) for at in range(200)])])
+    found = _in_time(asked("in March 2024"), layout, layout.live, score_words(layout, {}))
+    assert found == list(range(BY_TIME))
 
 
 def test_the_pool_is_bounded_and_keeps_what_stands_highest_on_some_list() -> None:

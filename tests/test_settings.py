@@ -188,3 +188,9 @@ def test_settings_cannot_be_changed() -> None:
 @pytest.mark.parametrize("scheme", ["bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc"])
 def test_every_scheme_of_the_driver_is_allowed(scheme: str) -> None:
     assert read_settings(neo4j_uri=f"{scheme}://graph:7687").neo4j_uri == f"{scheme}://graph:7687"
+
+
+def test_the_settings_themselves_hide_a_wrong_value_too() -> None:
+    with pytest.raises(ValueError, match="preset") as caught:
+        Settings.model_validate({"preset": "CANARY"})
+    assert "CANARY" not in str(caught.value)

@@ -35,6 +35,7 @@ WIDE = 110
 MIDNIGHT = time()
 
 _SIGNALS = ("relevance", "importance", "temporal")
+_SHORT = ("rel.", "imp.", "temp.")
 
 _Command = TypeVar("_Command", bound=Callable[..., None])
 
@@ -196,7 +197,8 @@ def _print_evidence(evidence: "Sequence[Evidence]") -> None:
         for piece in evidence:
             say(f"{piece.rank}. {shown(piece.speaker)}, {shown(piece.said_at)}")
             say(f"   {_cut(shown(piece.text), columns - 3)}")
-            say(f"   score {piece.score:.3f}: {_numbers(piece.signals)}")
+            parts = zip(_SHORT, (piece.signals[name] for name in _SIGNALS), strict=True)
+            say(f"   {piece.score:.3f}: {', '.join(f'{name} {value:.2f}' for name, value in parts)}")
         return
     wide = columns >= WIDE
     table(
@@ -206,7 +208,7 @@ def _print_evidence(evidence: "Sequence[Evidence]") -> None:
             "speaker",
             "text",
             ("score", "right"),
-            *((name, "right") for name in (_SIGNALS if wide else ("rel.", "imp.", "temp."))),
+            *((name, "right") for name in (_SIGNALS if wide else _SHORT)),
         ],
         [
             (

@@ -141,7 +141,7 @@ def write(
     token = secrets.token_hex(8)
     ids = [session.session_id for session, _ in changed]
     if long:
-        store.write(load("graph/begin_import"), memory=memory, token=token, session_ids=ids)
+        store.transaction(lambda transaction: _begin_import(transaction, memory, embedder, token, ids))
     for batch in _batches(changed):
         parts = _prepared_batch(memory, batch, embedder, given, done)
         _store_parts(store, memory, parts, embedder, neighbours, done)
@@ -417,20 +417,7 @@ def _in_transaction(
     Returns:
         The memory's key and revision, the vectors as of it, and how many utterances and clues are new.
     """
-    state = transaction.run(
-        load("graph/lock_memory"),
-        memory=memory,
-        key=secrets.token_hex(6),
-        embedder=embedder.fingerprint,
-        embedder_name=embedder.name,
-        dimensions=embedder.dimensions,
-    )[0]
-    _compare_embedder(memory, state, embedder)
-    if state["forgetting"]:
-        raise InputError(
-            f"memory {memory!r} is being forgotten, and that was cut short or is still under way: what is stored now "
-            "would go with it. Forget it again, then store; nothing was stored"
-        )
+    state = _locked(transaction, memory, embedder)
     if unnamed:
         parts = [_named(transaction, memory, part) for part in parts]
     # Another writer may have stored some of them since they were looked up.
@@ -457,6 +444,38 @@ def _in_transaction(
         next_session=next_session,
     )
     return (key, revision), known, len(new), clues
+
+
+def _begin_import(
+    transaction: Transaction, memory: str, embedder: Embedder, token: str, session_ids: list[str]
+) -> None:
+    # With the memory itself: `doctor` goes through memories, and must see a first import that was cut at once.
+    _locked(transaction, memory, embedder)
+    transaction.run(load("graph/begin_import"), memory=memory, token=token, session_ids=session_ids)
+
+
+def _locked(transaction: Transaction, memory: str, embedder: Embedder) -> Record:
+    """The state of a memory, made if it is new, that nobody else writes to until the transaction ends.
+
+    Raises:
+        EmbedderMismatch: it was built with another embedder.
+        InputError: it is being forgotten.
+    """
+    state = transaction.run(
+        load("graph/lock_memory"),
+        memory=memory,
+        key=secrets.token_hex(6),
+        embedder=embedder.fingerprint,
+        embedder_name=embedder.name,
+        dimensions=embedder.dimensions,
+    )[0]
+    _compare_embedder(memory, state, embedder)
+    if state["forgetting"]:
+        raise InputError(
+            f"memory {memory!r} is being forgotten, and that was cut short or is still under way: what is stored now "
+            "would go with it. Forget it again, then store; nothing was stored"
+        )
+    return state
 
 
 def _named(transaction: Transaction, memory: str, part: _Part) -> _Part:

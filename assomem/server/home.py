@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 _USUAL_PORTS = (7687, 7474)
 _LOCK_TIMEOUT_SECONDS = 1800
-_READ_BY_JETTY = ("org.neo4j.client:neo4j-browser:", "org.eclipse.jetty.ee8:")
+_READ_BY_JETTY = ("lib/org.neo4j.client.neo4j-browser-", "lib/org.eclipse.jetty.ee8.")
 _ALIAS_PREFIX = "assomem-browser-"
 
 # The settings that do not depend on the machine. docker/compose.yaml has the same ones.
@@ -165,21 +165,10 @@ class Home:
             if anew:
                 (self.folder / name).unlink(missing_ok=True)
             _place(path, self.folder / name)
-        if not str(self.folder).isascii():
-            self._alias([jar for jar in paths if jar.coordinates.startswith(_READ_BY_JETTY)])
-
-    def _alias(self, jars: Sequence[Jar]) -> None:
-        """Let these jars have a path in ASCII.
-
-        Jetty, which serves Neo4j Browser, cannot read a jar in a folder with an accent in its name ("Bad escape"), and
-        Java follows links before Jetty sees the path. So there is a second name, or a copy, in the temporary folder.
-        """
-        aside = Path(tempfile.mkdtemp(prefix=_ALIAS_PREFIX, dir=None if tempfile.gettempdir().isascii() else "/tmp"))
-        for jar in jars:
-            target = self.folder / jar.folder / jar.file_name
-            _place(target.resolve(), aside / jar.file_name)
-            target.unlink()
-            target.symlink_to(aside / jar.file_name)
+        read_by_jetty = [self.folder / name for name in wanted if name.startswith(_READ_BY_JETTY)]
+        unreadable = [path for path in read_by_jetty if not str(path.resolve()).isascii()]
+        if unreadable:
+            _alias(unreadable)
 
     def drop_alias(self) -> None:
         """Delete what `link_jars` made outside the home; it is made again at the next start."""
@@ -298,6 +287,22 @@ def _place(source: Path, target: Path) -> None:
             link(source, target)
             return
     shutil.copy2(source, target)
+
+
+def _alias(jars: Sequence[Path]) -> None:
+    """Give these jars a path in ASCII: a second name, or a copy, in the temporary folder.
+
+    Jetty, which serves Neo4j Browser, cannot read a jar in a folder with an accent in its name ("Bad escape"), and Java
+    follows links before Jetty sees the path.
+    """
+    aside = Path(tempfile.mkdtemp(prefix=_ALIAS_PREFIX, dir=None if tempfile.gettempdir().isascii() else "/tmp"))
+    for jar in jars:
+        try:
+            os.link(jar.resolve(), aside / jar.name)
+        except OSError:  # another file system
+            shutil.copy2(jar, aside / jar.name)
+        jar.unlink()
+        jar.symlink_to(aside / jar.name)
 
 
 def _is_free(port: int) -> bool:

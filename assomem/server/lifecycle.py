@@ -118,9 +118,13 @@ def up(settings: "Settings", *, progress: bool = False) -> Address:
             address = _joined(home, process)
             if address is not None:
                 return address
-        java = find_java(settings.java)
-        home.link_jars(fetch(_jars(), settings.cache, progress=progress))
-        return _started(home, java, settings.cache, progress=progress)
+        try:
+            return _started(home, find_java(settings.java), settings.cache, progress=progress)
+        except OSError as error:
+            raise ServerError(
+                f"the home {home.folder} cannot be used ({error.strerror or type(error).__name__}: {error.filename}); "
+                "free some space, or name another folder with ASSOMEM_HOME"
+            ) from error
 
 
 def _jars() -> tuple[Jar, ...]:
@@ -160,6 +164,7 @@ def _joined(home: Home, process: "psutil.Process") -> Address | None:
 
 
 def _started(home: Home, java: Java, cache: Path, *, progress: bool) -> Address:
+    paths = fetch(_jars(), cache, progress=progress)
     began = time.monotonic()
     password = home.password()
     reset = password is None and home.initialised
@@ -169,11 +174,13 @@ def _started(home: Home, java: Java, cache: Path, *, progress: bool) -> Address:
     failure: _Failed | None = None
     for _ in range(_ATTEMPTS):
         if reset:
+            home.link_jars(paths)
             _reset_password(home, java, password)
-        elif not home.initialised:
-            _set_first_password(home, java)
+        home.link_jars(paths)
         ports = home.choose_ports()
         home.write_conf(ports)
+        if not home.initialised:
+            _set_first_password(home, java)
         address = _address(ports, password)
         process = start(home, java)
         try:
@@ -194,7 +201,10 @@ def _started(home: Home, java: Java, cache: Path, *, progress: bool) -> Address:
             elif not verified:
                 # A damaged jar shows itself in many ways, so before giving up every jar is hashed.
                 verified = True
-                if not _repaired(home, cache, progress=progress):
+                inodes = [path.stat().st_ino for path in paths.values()]
+                paths = fetch(_jars(), cache, progress=progress, rehash=True)
+                home.link_jars(paths, anew=True)
+                if inodes == [path.stat().st_ino for path in paths.values()]:  # nothing was damaged
                     break
             else:
                 break
@@ -214,16 +224,6 @@ def _started(home: Home, java: Java, cache: Path, *, progress: bool) -> Address:
         else ""
     )
     raise ServerError(f"Neo4j does not start: {failure}. {remedy}Its output is in {home.console_log}")
-
-
-def _repaired(home: Home, cache: Path, *, progress: bool) -> bool:
-    """Hash every jar and fetch the damaged ones again; True if there were any."""
-    paths = fetch(_jars(), cache, progress=progress)
-    before = {jar: path.stat().st_ino for jar, path in paths.items()}
-    paths = fetch(_jars(), cache, progress=progress, rehash=True)
-    damaged = [jar for jar, path in paths.items() if path.stat().st_ino != before[jar]]
-    home.link_jars(paths, anew=True)
-    return bool(damaged)
 
 
 def _address(ports: Ports, password: str) -> Address:
@@ -271,6 +271,8 @@ def _login(address: Address) -> str | None:
     from neo4j import GraphDatabase
     from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
+    from assomem.store import load
+
     try:
         with GraphDatabase.driver(
             address.uri,
@@ -280,7 +282,7 @@ def _login(address: Address) -> str | None:
             max_transaction_retry_time=0,
             telemetry_disabled=True,
         ) as driver:
-            records, _, _ = driver.execute_query("CYPHER 25 RETURN gds.version() AS version", database_=_DATABASE)
+            records, _, _ = driver.execute_query(load("schema/gds").text, database_=_DATABASE)
     except AuthError:
         raise _Refused from None
     except Neo4jError as error:
@@ -347,9 +349,11 @@ def _reset_password(home: Home, java: Java, password: str) -> None:
 def _alter_password(uri: str, password: str) -> None:
     from neo4j import GraphDatabase
 
+    from assomem.store import load
+
     with GraphDatabase.driver(uri, telemetry_disabled=True) as driver:
         driver.execute_query(
-            "CYPHER 25 CREATE OR REPLACE USER neo4j SET PASSWORD $password CHANGE NOT REQUIRED",
+            load("server/set_password").text,
             {"password": password},
             database_="system",
         )

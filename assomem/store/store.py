@@ -142,6 +142,7 @@ class Store:
                         # Shipped queries are checked for notices by the tests; a user's log stays quiet.
                         notifications_min_severity="OFF",
                         user_agent="assomem",
+                        telemetry_disabled=True,
                     )
                 except (ConfigurationError, ValueError) as error:
                     raise StoreUnavailable("connect", f"{self.uri}: {error}") from error

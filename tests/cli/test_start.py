@@ -21,7 +21,10 @@ HEAVY = ("neo4j", "numpy", "pydantic", "rich", "openai", "onnxruntime", "psutil"
     [
         "import assomem",
         "import assomem.cli",
-        "import sys; sys.argv = ['assomem', '--help']\nimport assomem.cli\ntry: assomem.cli.main()\nexcept SystemExit: pass",
+        "import sys; sys.argv = ['assomem', '--help']\n"
+        "import assomem.cli\n"
+        "try: assomem.cli.main()\n"
+        "except SystemExit: pass",
     ],
 )
 def test_neither_the_package_nor_its_help_loads_anything_heavy(statement: str) -> None:
@@ -73,7 +76,7 @@ def test_wrong_use_ends_with_2_and_a_message_on_stderr(run: Run, arguments: tupl
 
 
 @pytest.mark.parametrize(
-    ("arguments", "environment", "says"),
+    ("arguments", "changed", "says"),
     [
         (("search", "x", "--memory", "no such memory"), {}, "no memory of that name"),
         (("search", "x", "--memory", ""), {}, "memory"),
@@ -84,9 +87,9 @@ def test_wrong_use_ends_with_2_and_a_message_on_stderr(run: Run, arguments: tupl
     ],
 )
 def test_a_failure_ends_with_1_and_one_clear_message(
-    run: Run, arguments: tuple[str, ...], environment: dict[str, str], says: str
+    run: Run, arguments: tuple[str, ...], changed: dict[str, str], says: str
 ) -> None:
-    done = run(*arguments, env=environment)
+    done = run(*arguments, env=changed)
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr.startswith("assomem: ")

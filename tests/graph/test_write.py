@@ -16,8 +16,10 @@ from assomem import AssoMem, ReadyMadeClue, Session, Settings, Utterance
 from assomem.errors import EmbedderMismatch, InputError, UtteranceConflict
 from assomem.graph import nearest
 from assomem.models.doubles import FaultyEmbedder, HashingEmbedder
+from assomem.models.embedder import Embedder
 from assomem.server import Address
 from assomem.store import Query, Store, load
+from assomem.terms import terms
 
 Dump = dict[str, dict[str, Any]]
 DumpOf = Callable[[Store, str], Dump]
@@ -40,6 +42,7 @@ def talk(session_id: str, turns: int, *, day: int = 0, first: int = 0) -> Sessio
             )
             for number in range(first, first + turns)
         ],
+        started_at=NOON + timedelta(days=day),
     )
 
 
@@ -51,7 +54,11 @@ def cut(session: Session, numbers: Sequence[int]) -> Session:
 def open_other(server: Address, settings: Settings) -> Callable[..., AssoMem]:
     """Opens a memory by name with the double embedder; the caller closes it."""
     del server
-    return lambda name, **given: AssoMem(name, settings=settings, **{"embedder": HashingEmbedder(), **given})
+
+    def open_one(name: str, embedder: Embedder | None = None) -> AssoMem:
+        return AssoMem(name, settings=settings, embedder=embedder or HashingEmbedder())
+
+    return open_one
 
 
 def test_the_same_session_again_changes_nothing(
@@ -120,6 +127,11 @@ def spoken(found: Dump) -> Dump:
     return {name: values for name, values in found.items() if "Clue " not in name and name != "Memory"}
 
 
+def without_similar(found: Dump) -> Dump:
+    """Which of many similar ones are linked depends on the order in which they came."""
+    return {name: values for name, values in spoken(found).items() if " -SIMILAR- " not in name}
+
+
 def problems(memory: AssoMem) -> list[str]:
     return [problem.says for problem in memory.doctor() if repr(memory.memory) in problem.says]
 
@@ -161,10 +173,7 @@ def test_the_order_in_which_sessions_come_does_not_change_what_is_said_and_count
         for session in reversed(sessions):
             other.remember([session])
         one, two = meaning(store, memory.memory), meaning(store, other.memory)
-    pick = lambda found: {  # noqa: E731
-        name: values for name, values in spoken(found).items() if "SIMILAR" not in name
-    }
-    assert pick(one) == pick(two)
+    assert without_similar(one) == without_similar(two)
 
 
 def test_a_missing_time_stays_missing(memory: AssoMem, store: Store, dump: DumpOf) -> None:
@@ -255,9 +264,9 @@ def test_a_text_without_a_usable_vector_takes_no_other_along(
     texts = [f"Sentence number {number} about tulips" for number in range(8)]
     texts[3:3] = ["A heron stood by the weir", "The other heron flew to Zutphen"]
     with AssoMem(memory_name, settings=settings, embedder=broken) as memory:
-        done = memory.remember([Session("s", [Utterance("Mira", text) for text in texts])])
+        done = memory.remember(Session(f"s{number}", [Utterance("Mira", text)]) for number, text in enumerate(texts))
         assert done.new == 10
-        assert [one for one in done.degraded if "'s:4'" in one or "'s:5'" in one] == done.degraded
+        assert [one for one in done.degraded if "'s3:1'" in one or "'s4:1'" in one] == done.degraded
         assert len(done.degraded) == 2
         assert memory.search("weir").evidence[0].text == texts[3]
         assert memory.search("Zutphen").evidence[0].text == texts[4]
@@ -302,7 +311,7 @@ def test_clues_of_a_kind_merge_above_delta_and_kinds_never_do(
         }
         # The merged wording is the same clue in a later session, too.
         later = Session("t", [Utterance("Tove", "Once more on the water")])
-        memory.remember([later], clues=[ReadyMadeClue("t", "topic", "Kayaking trip", ("t:1",))])
+        memory.remember([later], clues=[ReadyMadeClue("t", "topic", "kayaking  trip", ("t:1",))])
         assert memory.clues()[0]["support"] == 4
         assert not problems(memory)
 
@@ -387,8 +396,12 @@ def test_the_last_sentence_of_a_long_turn_is_found_by_its_meaning_alone(
     done = memory.remember([Session("s", [Utterance("Ann", text) for text in (*others[:15], long, *others[15:])])])
     assert done.in_pieces == 1
     question = "In which hospital did their daughter arrive?"
-    assert not set(question.lower().strip("?").split()) & (set(long.lower().replace(".", "").split()) - {"in", "the"})
-    assert memory.search(question).evidence[0].utterance_id == "s:16"
+    assert not set(terms(question)) & set(terms(long))
+    (found,) = memory.explain(question, utterance_id="s:16")
+    assert found.rank is not None
+    assert found.rank <= 10
+    # The only one of 31 with the greatest cosine, by its last piece.
+    assert next(one.value for one in found.contributions if one.reading == "cosine") == 1.0
     memory.forget(everything=True)
 
 

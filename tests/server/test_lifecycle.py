@@ -32,6 +32,9 @@ from assomem.server.home import Home
 from assomem.server.process import is_alive, running
 from assomem.settings import Settings, read_settings
 
+# A start costs 15 seconds of processor time: on a busy machine that takes minutes.
+pytestmark = pytest.mark.timeout(900)
+
 PACKAGE = Path(next(iter(assomem.__path__))).parent
 
 
@@ -88,7 +91,7 @@ def test_processes_that_start_at_once_share_one_server_that_outlives_them_and_ta
                 listening.bind(("127.0.0.1", port))
                 listening.listen()
         starters = [run_python(script, settings.home, settings.cache) for _ in range(3)]
-        said = {starter.communicate(timeout=250)[0].strip() for starter in starters}
+        said = {starter.communicate(timeout=600)[0].strip() for starter in starters}
     assert [starter.returncode for starter in starters] == [0, 0, 0]
     address, status = server.up(settings), server.status(settings)
     assert said == {f"{address.uri} {status.pid}"}
@@ -284,7 +287,7 @@ def test_a_home_with_any_name_works_without_a_locale_or_a_network_and_survives_a
         count = 0
         for _ in range(2):
             again = starter()
-            uri, password = again.communicate(timeout=200)[0].split()
+            uri, password = again.communicate(timeout=600)[0].split()
             assert again.returncode == 0
             address = server.Address(uri, "neo4j", password, "neo4j", None, managed=True)
             count = answer(address, "MERGE (n:Kept) SET n.count = coalesce(n.count, 0) + 1 RETURN n.count")
