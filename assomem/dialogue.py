@@ -123,7 +123,7 @@ def check_sessions(
 def conflict(utterance_id: str) -> UtteranceConflict:
     """The error for an id that stands for two texts."""
     return UtteranceConflict(
-        f"utterance_id {utterance_id!r} is already taken by another text; stored words are never rewritten. "
+        f"utterance_id {utterance_id!r} is already taken by another text or session; stored words are never rewritten. "
         "Give the new utterance an id of its own, or forget the old one first; nothing was written"
     )
 

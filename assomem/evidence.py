@@ -92,7 +92,7 @@ class SearchResult:
                 {"from": _iso(interval.start), "to": _iso(interval.end), "text": interval.text}
                 for interval in self.intervals
             ],
-            "weights": {signal: round(weight, 6) for signal, weight in self.weights.items()},
+            "weights": dict(self.weights),
             "evidence": [piece.as_json() for piece in self.evidence],
             "degraded": list(self.degraded),
             "milliseconds": dict(self.milliseconds),

@@ -120,6 +120,11 @@ def weights_for(preset: Preset, kind: str, file: Path | None) -> ReadingWeights:
             f"{where}, {kind}: must have exactly the signals {', '.join(SIGNALS)}, each an object of readings. "
             f"{_WAY_OUT}"
         )
+    known = {signal: set(shares) for signal, shares in _shipped(preset).items()}
+    unknown = sorted(name for signal, shares in found.items() for name in shares if name not in known[signal])
+    if unknown:
+        # A misspelt reading would silently weigh nothing.
+        raise SettingsError(f"{where}, {kind}: there is no reading {', '.join(map(repr, unknown))}. {_WAY_OUT}")
     values = [weight for shares in found.values() for weight in shares.values()]
     if not all(_is_weight(weight) for weight in values):
         raise SettingsError(f"{where}, {kind}: every weight must be a number, 0 or more. {_WAY_OUT}")
@@ -127,6 +132,12 @@ def weights_for(preset: Preset, kind: str, file: Path | None) -> ReadingWeights:
         raise SettingsError(f"{where}, {kind}: at least one weight must be above 0. {_WAY_OUT}")
     total = sum(values)
     return {signal: {name: weight / total for name, weight in found[signal].items()} for signal in SIGNALS}
+
+
+def _shipped(preset: Preset) -> dict[str, dict[str, float]]:
+    """The shipped weights of a preset, of any kind of memory: all kinds have the same readings."""
+    shipped = _read(None)[preset]
+    return shipped if preset == "paper" else next(iter(shipped.values()))
 
 
 def _is_object(value: object) -> bool:

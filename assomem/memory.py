@@ -224,7 +224,7 @@ class AssoMem:
         )  # fmt: skip
         started = time.perf_counter()
         written = write_answer(
-            question, result.asked_at, result.evidence, self._chat,
+            result.question, result.asked_at, result.evidence, self._chat,
             budget_tokens=self.settings.evidence_tokens, confident=result.convincing,
         )  # fmt: skip
         milliseconds = (time.perf_counter() - started) * 1000

@@ -108,6 +108,11 @@ class Settings(BaseSettings):
             raise ValueError("must begin with bolt://, neo4j://, or one of them with +s or +ssc")
         return uri
 
+    @field_validator("home", "cache", "neo4j_file", "java", "weights")
+    @classmethod
+    def _expanded(cls, path: Path | None) -> Path | None:
+        return None if path is None else path.expanduser()
+
     @model_validator(mode="after")
     def _fill_cache(self) -> Self:
         if "cache" not in self.model_fields_set:

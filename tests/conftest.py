@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import hypothesis
 import pytest
 
 from assomem import AssoMem, Settings, read_settings
@@ -19,6 +20,10 @@ from assomem.store import Query, Store, Transaction, gds_version, prepare, serve
 
 Dump = dict[str, dict[str, Any]]
 """Nodes and links by names that do not depend on the memory's name, each with its properties."""
+
+# A busy machine must not fail a property.
+hypothesis.settings.register_profile("assomem", deadline=None)
+hypothesis.settings.load_profile("assomem")
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -33,7 +33,7 @@ class QuestionFeatures:
     kind: str
     """The kind of memory, as `MemoryState.kind` gives it."""
     group: str
-    """The memory: what is learnt must not be tested in the same group."""
+    """The memory, by its digest: what is learnt must not be tested in the same group."""
     utterance_ids: tuple[str, ...]
     """n candidates, in the order in which they were stored."""
     found_by: tuple[str, ...]
@@ -57,7 +57,8 @@ class QuestionFeatures:
         if not self.utterance_ids:
             return ()
         scores = fuse(self.by_reading, weights).scores
-        return tuple(self.utterance_ids[place] for place in np.argsort(-scores, kind="stable")[:k].tolist())
+        best: list[int] = np.argsort(-scores, kind="stable")[:k].tolist()
+        return tuple(self.utterance_ids[place] for place in best)
 
     def without(self, names: Sequence[str], lists: Sequence[str]) -> "QuestionFeatures":
         """The same without some readings, and without the candidates that were on no list but some."""
@@ -75,13 +76,13 @@ class QuestionFeatures:
 
 def features_of(
     question: LabelledQuestion,
+    group: str,
     kind: str,
     found: Candidates,
     readings: Mapping[str, NDArray[np.float64]],
     types: Mapping[str, float],
-    group: str = "",
 ) -> QuestionFeatures:
-    """The features of a question that was ranked."""
+    """The features of a question that was ranked; fields as in `QuestionFeatures`."""
     evidence = set(question.evidence)
     names = tuple(readings)
     columns = [readings[name] for name in names]

@@ -84,7 +84,7 @@ class TemporaryMemory(AssoMem):
             self.forget(everything=True)
 
     def ranked(
-        self, question: LabelledQuestion, k: int, preset: Preset
+        self, question: LabelledQuestion, k: int, preset: Preset, group: str
     ) -> tuple[tuple[str, ...], tuple[str, ...], QuestionFeatures]:
         """What `search` finds for a question: utterance ids, what was degraded, and the readings behind it."""
         result = self.search(question.text, asked_at=question.asked_at, k=k, preset=preset)
@@ -94,7 +94,7 @@ class TemporaryMemory(AssoMem):
         return (
             tuple(one.utterance_id for one in result.evidence),
             result.degraded,
-            features_of(question, kind, found, fused.readings, result.question_type),
+            features_of(question, group, kind, found, fused.readings, result.question_type),
         )
 
     def _rank(self, *given: Any, **named: Any) -> Any:

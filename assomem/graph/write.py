@@ -5,6 +5,7 @@ memory is locked for milliseconds only.
 """
 
 import logging
+import math
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -545,7 +546,7 @@ def _write_utterances(
         for one in part.new:
             position += 1
             said_at = one.given.said_at
-            instant = int(UNDATED) if said_at is None else int(said_at.timestamp())
+            instant = int(UNDATED) if said_at is None else math.floor(said_at.timestamp())
             tokens = one.embedding.token_vectors
             rows.append(
                 {
