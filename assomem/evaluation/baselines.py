@@ -20,7 +20,11 @@ FUSED = 200
 NEAREST_TOPICS = 10
 """K of AssoMem's clue list."""
 RECENT_SESSIONS = 3
-SEGMENT_UTTERANCES = 6
+SEGMENT_UTTERANCES = 3
+OPENED = 2
+"""So many utterances of a segment that was found are brought in."""
+OF_A_SESSION = 3
+"""... and of a session."""
 
 
 def flat(index: IndexedMemory, asked: Asked) -> list[int]:
@@ -56,7 +60,7 @@ def session_utterance(index: IndexedMemory, asked: Asked) -> list[int]:
         (float(utterances[one]), [one]) for one in by_score(asked.cosine, asked.allowed)
     ]
     for number, score in zip(numbers, sessions, strict=True):
-        members = _nearest(asked, index.sessions[number])[:3]
+        members = _nearest(asked, index.sessions[number])[:OF_A_SESSION]
         if members:
             entries.append((float(score), members))
     entries.sort(key=lambda entry: -entry[0])
@@ -82,8 +86,8 @@ def long_short_term(index: IndexedMemory, asked: Asked) -> list[int]:
     """LST memory of the paper: a short-term memory of the latest sessions, a long-term memory of segments.
 
     Ours: the latest three sessions before the question are looked at utterance by utterance; older ones are cut into
-    segments of six utterances, each found by the mean of its vectors and then opened. Both memories compete in one
-    list by cosine.
+    segments of three utterances, each found by the mean of its vectors and opened to its two best. Both memories
+    compete in one list by cosine.
     """
     there = [number for number, members in index.sessions.items() if asked.allowed[members].any()]
     latest = sorted(there, key=lambda number: (int(index.instants[index.sessions[number]].max()), number))
@@ -98,7 +102,7 @@ def long_short_term(index: IndexedMemory, asked: Asked) -> list[int]:
             for start in range(0, len(members), SEGMENT_UTTERANCES):
                 segment = members[start : start + SEGMENT_UTTERANCES]
                 closeness = float(unit(index.vectors[segment].mean(axis=0)) @ asked.vector)
-                entries.append((closeness, _nearest(asked, segment)))
+                entries.append((closeness, _nearest(asked, segment)[:OPENED]))
     entries.sort(key=lambda entry: -entry[0])
     return once(one for _, members in entries for one in members)
 

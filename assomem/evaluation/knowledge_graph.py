@@ -6,8 +6,9 @@ utterances are what is measured.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
-from assomem.evaluation.baselines import by_score, once
+from assomem.evaluation.baselines import by_score, fused
 from assomem.evaluation.indexed import Asked, IndexedMemory
 from assomem.terms import terms
 
@@ -17,40 +18,39 @@ NEAREST_ENTITIES = 5
 
 
 def knowledge_graph(index: IndexedMemory, asked: Asked) -> list[int]:
-    """Utterances of the nearest facts, then those of the question's entities, then the others.
+    """Facts, entities and vectors, each giving a list of utterances, joined by reciprocal rank fusion.
 
-    1. Entities: those whose every term the question holds, and the 5 nearest by vector.
-    2. Facts: those that share an utterance with a named entity, and the 20 nearest by vector. A fact counts with its
-       cosine; of several facts an utterance has the best one.
-    3. Utterances that only an entity leads to follow by cosine, the more entities the earlier; then all the rest by
-       cosine, so that a memory whose graph says nothing still gives a full list.
+    1. Entities: those whose every term the question holds, and the 5 nearest by vector at half weight. An utterance
+       gets the sum of ln(N / utterances of the entity) over the entities it belongs to; ties by cosine.
+    2. Facts: those that share an utterance with an entity the question names, and the 20 nearest by vector. An
+       utterance gets the cosine of its best fact; ties by its own.
+    3. Every utterance by cosine, as Mem0 searches its vectors beside its graph.
     """
     entities = [number for number, clue in enumerate(index.clues) if clue.kind in ENTITY_KINDS]
     facts = [number for number, clue in enumerate(index.clues) if clue.kind == "fact"]
     closeness = (index.clue_vectors @ asked.vector).astype(np.float64) if index.clues else np.zeros(0)
     words = set(asked.terms)
-    named = [number for number in entities if words.issuperset(spelled := terms(index.clues[number].text)) and spelled]
+    named = {
+        number for number in entities if (spelled := terms(index.clues[number].text)) and words.issuperset(spelled)
+    }
     near = sorted(entities, key=lambda number: -closeness[number])[:NEAREST_ENTITIES]
     reached = np.zeros(len(index))
-    for number in named:
-        reached[list(index.clues[number].members)] += 1
-    touched = reached > 0
-    for number in set(near).difference(named):
-        reached[list(index.clues[number].members)] += 0.5
+    touched = np.zeros(len(index), bool)
+    for number in named.union(near):
+        members = list(index.clues[number].members)
+        reached[members] += (1.0 if number in named else 0.5) * np.log(len(index) / len(members))
+        touched[members] |= number in named
     nearest = set(sorted(facts, key=lambda number: -closeness[number])[:NEAREST_FACTS])
-    best = np.full(len(index), -np.inf)
+    told = np.full(len(index), -np.inf)
     for number in facts:
         members = list(index.clues[number].members)
         if number in nearest or touched[members].any():
-            best[members] = np.maximum(best[members], closeness[number])
-    told = np.isfinite(best) & asked.allowed
-    order = np.lexsort((-asked.cosine, -best))
-    by_fact = [int(one) for one in order if told[one]]
-    by_entity = np.lexsort((-asked.cosine, -reached))
-    return once(
-        [
-            *by_fact,
-            *(int(one) for one in by_entity if reached[one] > 0 and asked.allowed[one]),
-            *by_score(asked.cosine, asked.allowed),
-        ]
-    )
+            told[members] = np.maximum(told[members], closeness[number])
+    by_fact = _ranked(told, asked, np.isfinite(told))
+    by_entity = _ranked(reached, asked, reached > 0)
+    return fused([by_fact, by_entity, by_score(asked.cosine, asked.allowed)])
+
+
+def _ranked(scores: NDArray[np.float64], asked: Asked, held: NDArray[np.bool_]) -> list[int]:
+    numbers = np.flatnonzero(held & asked.allowed)
+    return numbers[np.lexsort((-asked.cosine[numbers], -scores[numbers]))].tolist()

@@ -288,6 +288,7 @@ def evaluate(
                 in_process[method] = baseline(method)
             except ModelError as error:
                 result.skipped[method] = str(error)
+                progress(sum(len(memory.asked) for one in chosen for memory in one.memories))
                 note(f"{method} is left out: {error}")
     methods = [method for method in plan.methods if method not in result.skipped]
     if not methods:

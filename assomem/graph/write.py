@@ -131,7 +131,7 @@ def write(
     given = ready_made or {}
     done = Remembered(memory, len(sessions), sum(len(session.utterances) for session in sessions))
     done.milliseconds = dict.fromkeys(("embed", "clues", "store"), 0.0)
-    check_embedder(store, memory, embedder)
+    cut_short = check_embedder(store, memory, embedder)
     stored = _known_ids(store, memory, sessions)
     fresh = [(session, [one for one in session.utterances if one.utterance_id not in stored]) for session in sessions]
     done.unchanged = sum(len(session.utterances) - len(new) for session, new in fresh)
@@ -148,8 +148,10 @@ def write(
         _store_parts(store, memory, parts, embedder, neighbours, done)
         if progress is not None:
             progress(sum(len(new) for _, new in batch))
-    if long:
-        store.write(load("graph/end_import"), memory=memory, token=token, session_ids=ids)
+    if long or cut_short:
+        # All that were given: what an earlier import had stored of them counts as well.
+        given_ids = [session.session_id for session in sessions]
+        store.write(load("graph/end_import"), memory=memory, token=token, session_ids=given_ids)
     return _finished(done, begun)
 
 
@@ -197,14 +199,19 @@ def _finished(done: Remembered, begun: float) -> Remembered:
     return done
 
 
-def check_embedder(store: Store, memory: str, embedder: Embedder) -> None:
+def check_embedder(store: Store, memory: str, embedder: Embedder) -> bool:
     """Make sure that a memory, if it is there, was built with this embedder.
+
+    Returns:
+        Whether it holds the mark of an import that was cut short, or is under way.
 
     Raises:
         EmbedderMismatch: names both and the way out.
     """
-    for row in store.read(load("memories/embedder"), memory=memory):
+    rows = store.read(load("memories/embedder"), memory=memory)
+    for row in rows:
         _compare_embedder(memory, row, embedder)
+    return any(row["unfinished"] for row in rows)
 
 
 def _compare_embedder(memory: str, row: Record, embedder: Embedder) -> None:

@@ -8,17 +8,17 @@
 // -> said      LIST<STRING>  time, speaker and text of its utterances, oldest first, at most 10
 
 CYPHER 25
-MATCH (clue:Clue {memory: $memory})<-[:BELONGS]-(:Utterance {memory: $memory})-[:IN]->(session:Session {memory: $memory})
-WITH clue, count(DISTINCT session) AS sessions
+MATCH (shared:Clue {memory: $memory})<-[:BELONGS]-(:Utterance {memory: $memory})-[:IN]->(session:Session {memory: $memory})
+WITH shared, count(DISTINCT session) AS sessions
 WHERE sessions > 1
-ORDER BY sessions DESC, clue.support, clue.uid
+ORDER BY sessions DESC, shared.support, shared.uid
 LIMIT 25
 RETURN
-  clue.text AS clue, clue.kind AS kind, sessions,
+  shared.text AS clue, shared.kind AS kind, sessions,
   COLLECT {
-    MATCH (clue)<-[:BELONGS]-(utterance:Utterance {memory: $memory})
+    MATCH (shared)<-[:BELONGS]-(utterance:Utterance {memory: $memory})
     RETURN left(coalesce(toString(utterance.said_at), 'undated'), 16) + ' ' + utterance.speaker + ': ' + utterance.text
     ORDER BY utterance.instant, utterance.ordinal
     LIMIT 10
   } AS said
-ORDER BY sessions DESC, clue.support, clue.uid
+ORDER BY sessions DESC, shared.support, shared.uid

@@ -21,6 +21,30 @@ from assomem.errors import SettingsError
 
 SIGNALS = ("relevance", "importance", "temporal")
 
+SIGNAL_OF: Mapping[str, str] = {
+    "clue walk": "importance",
+    "pagerank": "importance",
+    "said": "temporal",
+    "meant": "temporal",
+    "interval": "temporal",
+    "late interaction": "relevance",
+    "cosine": "relevance",
+    "context": "relevance",
+    "words": "relevance",
+    "window": "relevance",
+    "session": "relevance",
+    "pairs": "relevance",
+    "speaker": "relevance",
+    "names speaker": "relevance",
+    "role": "relevance",
+    "length": "relevance",
+    "first person": "relevance",
+    "opening": "relevance",
+    "reply": "relevance",
+    "time word": "relevance",
+}
+"""Which signal each reading belongs to."""
+
 Preset = Literal["default", "paper"]
 
 ReadingWeights = Mapping[str, Mapping[str, float]]
@@ -120,8 +144,7 @@ def weights_for(preset: Preset, kind: str, file: Path | None) -> ReadingWeights:
             f"{where}, {kind}: must have exactly the signals {', '.join(SIGNALS)}, each an object of readings. "
             f"{_WAY_OUT}"
         )
-    known = {signal: set(shares) for signal, shares in _shipped(preset).items()}
-    unknown = sorted(name for signal, shares in found.items() for name in shares if name not in known[signal])
+    unknown = sorted(name for signal, shares in found.items() for name in shares if SIGNAL_OF.get(name) != signal)
     if unknown:
         # A misspelt reading would silently weigh nothing.
         raise SettingsError(f"{where}, {kind}: there is no reading {', '.join(map(repr, unknown))}. {_WAY_OUT}")
@@ -132,12 +155,6 @@ def weights_for(preset: Preset, kind: str, file: Path | None) -> ReadingWeights:
         raise SettingsError(f"{where}, {kind}: at least one weight must be above 0. {_WAY_OUT}")
     total = sum(values)
     return {signal: {name: weight / total for name, weight in found[signal].items()} for signal in SIGNALS}
-
-
-def _shipped(preset: Preset) -> dict[str, dict[str, float]]:
-    """The shipped weights of a preset, of any kind of memory: all kinds have the same readings."""
-    shipped = _read(None)[preset]
-    return shipped if preset == "paper" else next(iter(shipped.values()))
 
 
 def _is_object(value: object) -> bool:

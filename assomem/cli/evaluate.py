@@ -1,0 +1,173 @@
+"""Measuring how well evidence is found: evaluate."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from assomem.cli.options import announce_start, given_settings, json_option
+from assomem.cli.output import bar, note, print_json, say, shown, table
+
+if TYPE_CHECKING:
+    from assomem.evaluation.run import Plan
+
+REPORT_FOLDER = Path("build/evaluation")
+
+
+def _names(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
+    """`a,b` as a tuple; empty when nothing is given."""
+    return tuple(name.strip() for name in (value or "").split(",") if name.strip())
+
+
+def _numbers(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, ...]:
+    """`6,10` as numbers.
+
+    Raises:
+        click.BadParameter: one of them is none.
+    """
+    try:
+        return tuple(int(part) for part in (value or "").split(",") if part.strip())
+    except ValueError:
+        raise click.BadParameter("must be whole numbers with commas between them", context, parameter) from None
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(exists=True, path_type=Path))
+@click.option(
+    "--methods",
+    callback=_names,
+    default="default,flat",
+    show_default=True,
+    metavar="A,B",
+    help="default, paper, flat, bm25, hybrid, session-utterance, topic-grouping, lst, knowledge-graph, "
+    "rerank:MODEL. The others are compared with the first.",
+)
+@click.option("--ablate", callback=_names, metavar="X,Y", help="Also without: temporal, importance, weights, clues.")
+@click.option(
+    "--clues",
+    type=click.Choice(["none", "built-in", "ready"]),
+    default="built-in",
+    show_default=True,
+    help="Clues of the memories; ready: those of clues.jsonl.",
+)
+@click.option(
+    "--weights",
+    default="shipped",
+    show_default=True,
+    metavar="shipped|cross-validated|others|FILE",
+    help="Weights of the method default.",
+)
+@click.option(
+    "--k", "ks", callback=_numbers, default="6,10", show_default=True, metavar="K,K", help="Where rankings are cut."
+)
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="At most N questions of each memory, to try it out.")
+@click.option(
+    "--density",
+    "sizes",
+    callback=_numbers,
+    metavar="N,N",
+    help="Also with every memory grown to so many utterances, such as 1000,3000,9000.",
+)
+@click.option(
+    "--distractors",
+    multiple=True,
+    type=click.Path(exists=True, path_type=Path),
+    metavar="PATH",
+    help="Grow with sessions of these sets, besides near-duplicates; the sets measured serve each other.",
+)
+@click.option(
+    "--report",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=REPORT_FOLDER,
+    show_default=True,
+    metavar="FOLDER",
+    help="Where report.md, report.html and results.json go.",
+)
+@json_option
+def evaluate(
+    paths: tuple[Path, ...],
+    methods: tuple[str, ...],
+    ablate: tuple[str, ...],
+    clues: str,
+    weights: str,
+    ks: tuple[int, ...],
+    limit: int | None,
+    sizes: tuple[int, ...],
+    distractors: tuple[Path, ...],
+    folder: Path,
+    as_json: bool,
+) -> None:
+    """Measure how well evidence is found, on labelled questions.
+
+    PATH is a folder with memory.jsonl and queries.jsonl, a folder of such folders, or the JSON file of LongMemEval or
+    LoCoMo. Memories are made for the purpose and deleted at the end; no other memory is touched. What was found is
+    kept in the cache, so a run that was cut short goes on.
+    """
+    from assomem.evaluation.datasets import read_sets
+    from assomem.evaluation.methods import PRESETS
+    from assomem.evaluation.report import write_report
+    from assomem.evaluation.run import Plan, planned_steps
+    from assomem.evaluation.run import evaluate as run
+
+    if distractors and not sizes:
+        raise click.UsageError("--distractors grows memories for --density; say to which sizes")
+    settings = given_settings()
+    plan = Plan(
+        methods=methods, ablations=tuple(dict.fromkeys(ablate)),
+        clues=clues,  # pyright: ignore[reportArgumentType]
+        weights=weights, ks=tuple(sorted(set(ks))), limit=limit,
+    ).checked()  # fmt: skip
+    sets = read_sets(paths)
+    if any(method in PRESETS for method in methods):
+        announce_start(settings)
+    with bar("evaluating", planned_steps(sets, plan)) as progress:
+        results = run(sets, plan, settings, progress=progress, note=note).as_json()
+    if sizes:
+        from assomem.evaluation.density import as_json as density_json
+        from assomem.evaluation.density import checked_sizes, planned_study_steps, study
+
+        others = [*sets, *read_sets(distractors)]
+        wanted = checked_sizes(sizes)
+        with bar("growing", planned_study_steps(sets, others, wanted, plan)) as progress:
+            steps = study(sets, others, wanted, plan, settings, progress=progress, note=note)
+        results["density"] = density_json(steps)
+        results["settings"]["density"] = list(wanted)
+    written = write_report(results, folder)
+    if as_json:
+        print_json(results)
+    else:
+        _show(results, plan)
+    for name, found in results["data"].items():
+        for method, one in found.items():
+            for query_id, reason in one["failed"].items():
+                note(f"{name}, {method}: question {shown(query_id)} failed and counts 0: {shown(reason)}")
+    note(f"written: {', '.join(str(file) for file in written)}")
+
+
+def _show(results: dict[str, Any], plan: "Plan") -> None:
+    names = [*(f"recall@{k}" for k in plan.ks), f"recall_all@{max(plan.ks)}", f"ndcg@{max(plan.ks)}", "mrr"]
+    for name, found in results["data"].items():
+        say(name)
+        table(
+            ["method", ("questions", "right"), *((one, "right") for one in names), ("ms", "right")],
+            [
+                (method, one["questions"], *(one[measure] for measure in names), one["milliseconds_p50"])
+                for method, one in found.items()
+            ],
+        )
+        aside = next(iter(found.values()))["set_aside"]
+        counted = [f"{count} {reason.replace('_', ' ')}" for reason, count in aside.items() if count]
+        if counted:
+            say(f"set aside: {', '.join(counted)}\n")
+    for name, ways in results.get("density", {}).items():
+        for way, by_size in ways.items():
+            say(f"{name}, {way}: recall@{max(plan.ks)} by utterances")
+            methods = list(next(iter(by_size.values())))
+            table(
+                ["utterances", *((method, "right") for method in methods)],
+                [
+                    (size, *(found[method][f"recall@{max(plan.ks)}"] for method in methods))
+                    for size, found in by_size.items()
+                ],
+            )
