@@ -1,7 +1,7 @@
 """START HERE: AssoMem, a memory of dialogues: remember, search, ask, forget.
 
     remember    dialogue.check → graph.write           utterances, clues and links, once each
-    search      question → candidates → signals → fusion → evidence
+    search      ranking: question → candidates → signals → fusion → evidence
     ask         search → answer                        cited, or "not in memory"
     forget      graph.forget                           with everything that hangs on it
 
@@ -10,45 +10,29 @@ Each step is a module of its own; this one joins them and holds what a process k
 
 import logging
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from types import TracebackType
 from typing import Any, Self
 from zoneinfo import ZoneInfo
 
-import numpy as np
-from numpy.typing import NDArray
-
-from assomem import graph, store, walk
+from assomem import graph, store
 from assomem.answer import Citation, write_answer
-from assomem.candidates import Candidates, Filters, Layouts, MemoryState, find, token_vectors
+from assomem.candidates import Filters, Layouts, MemoryState
 from assomem.clues import ReadyMadeClue
 from assomem.dialogue import Session, Utterance, check_memory_name, check_sessions, identity
 from assomem.errors import ClosedError, InputError, TimezoneNeeded, UnknownMemory
-from assomem.evidence import Evidence, Explanation, SearchResult, convincing, explain_in_words
-from assomem.fusion import Fused, Preset, fuse, weights_for
+from assomem.evidence import Evidence, Explanation, SearchResult
+from assomem.fusion import Preset
 from assomem.graph import Forgotten, Neighbours, Remembered
 from assomem.models.chat import ChatModel, open_chat_model
 from assomem.models.embedder import Embedder, open_embedder
-from assomem.question import Question, understand
+from assomem.ranking import Clock, Ranked, Ranker
 from assomem.settings import Settings, read_settings
-from assomem.signals import importance, relevance, temporal
 from assomem.store import Store, load
 from assomem.times import end_of_day
-
-LATE_CANDIDATES = 50
-"""Late interaction re-ranks so many: of the final ten, 0.2 % stood lower before it."""
-
-WALK_DAMPING = 0.5
-WALK_ITERATIONS = 20
-"""Damping and iterations of the default walk: 0.5^20 is below 1e-6."""
-
-PAPER_DAMPING = 0.85
-PAPER_ITERATIONS = 50
-"""d of the paper, and iterations after which its ranks move by less than 3e-4."""
 
 _log = logging.getLogger(__name__)
 
@@ -197,10 +181,11 @@ class AssoMem:
             UnknownMemory: there is no such memory; names the ones there are.
             InputError: the question or an option cannot be used.
         """
-        clock = _Clock()
+        _check_k(k)
+        clock = Clock()
         filters = self._filters(asked_at, speaker=speaker, session=session, after=after, before=before)
-        ranked = self._rank(question, filters, _checked_k(k), preset, clock)
-        return self._result(ranked, k, clock)
+        ranked = self._rank(question, filters, preset, clock)
+        return self._ranker.evidence(ranked, k, clock)
 
     def ask(
         self,
@@ -261,7 +246,8 @@ class AssoMem:
         Raises:
             InputError: there is no utterance of that id.
         """
-        clock = _Clock()
+        _check_k(k)
+        clock = Clock()
         filters = self._filters(asked_at)
         if utterance_id is not None:
             rows = self._store.read(
@@ -269,7 +255,7 @@ class AssoMem:
             )
             if not rows and self._state():
                 raise InputError(f"utterance {utterance_id!r}: there is none of that id in memory {self.memory!r}")
-        ranked = self._rank(question, filters, _checked_k(k), preset, clock, also=utterance_id)
+        ranked = self._rank(question, filters, preset, clock, also=utterance_id)
         if utterance_id is None:
             return [ranked.explanation(index, k) for index in ranked.order[:k]]
         return [ranked.explanation(ranked.found.utterance_ids.index(utterance_id), k)]
@@ -348,137 +334,19 @@ class AssoMem:
     ) -> None:
         self.close()
 
-    # -- the ranking: question → candidates → signals → fusion
-
     def _rank(
-        self,
-        text: str,
-        filters: Filters,
-        k: int,
-        preset: Preset | None,
-        clock: "_Clock",
-        also: str | None = None,
-    ) -> "_Ranked":
-        name = preset or self.settings.preset
+        self, text: str, filters: Filters, preset: Preset | None, clock: Clock, also: str | None = None
+    ) -> Ranked:
         with clock("memory"):
             state = self._state()
             graph.check_embedder(self._store, self.memory, self._embedder)
-        with clock("question"):
-            question = understand(
-                text, filters.asked_at, self._embedder, max_characters=self.settings.max_question_characters
-            )
-        with clock("candidates"):
-            found = find(self._store, state, question, filters, self._layouts, clues_only=name == "paper", also=also)
-        degraded = [] if question.embedding is not None else [_NO_VECTOR]
-        if not found.total and state.utterances:
-            degraded.append(_ALL_FILTERED)
-        weights = weights_for(name, state.kind, self.settings.weights)
-        rank = self._paper_signals if name == "paper" else self._default_signals
-        closeness: dict[int, float] = {}
-        fused = fuse(rank(state, question, found, filters, degraded, closeness, clock, weights), weights)
-        return _Ranked(state, question, found, fused, degraded, closeness)
-
-    def _default_signals(
-        self,
-        state: MemoryState,
-        question: Question,
-        found: Candidates,
-        filters: Filters,
-        degraded: list[str],
-        closeness: dict[int, float],
-        clock: "_Clock",
-        weights: Mapping[str, Mapping[str, float]],
-    ) -> dict[str, NDArray[np.float64]]:
-        with clock("temporal"):
-            said = temporal.said_alignment(question.intervals, found.instants)
-            meant = temporal.meant_alignment(question.intervals, found.means)
-        with clock("relevance"):
-            readings = relevance.readings(question, found, assistant=state.kind.startswith("assistant"))
-            readings |= {"said": said, "meant": meant}
-            first = fuse(readings, weights).scores
-            best = np.argsort(-first, kind="stable")[:LATE_CANDIDATES]
-            if question.embedding is not None and question.embedding.token_vectors is None:
-                degraded.append(_NO_TOKENS)
-            elif question.embedding is not None:
-                tokens = token_vectors(self._store, state, found.ordinals[best].tolist())
-                closeness |= relevance.late_interaction(
-                    question.embedding, tokens, found.words.document_frequency, state.utterances
-                )
-                late = [closeness.get(ordinal, np.nan) for ordinal in found.ordinals.tolist()]
-                readings["late interaction"] = relevance.scaled(np.array(late, np.float64))
-        with clock("importance"):
-            shares = importance.seed_shares(fuse(readings, weights).scores)
-            pairs = walk.shared_clues(self._store, state, question, found)
-            readings["clue walk"] = np.zeros(len(found))
-            if pairs:
-                way = importance.symmetric_walk(pairs, shares)
-                ranks, says = walk.pagerank(
-                    self._store, state, way.sources, way.targets, way.weights, dict(way.seeds),
-                    nodes=way.nodes, damping=WALK_DAMPING, iterations=WALK_ITERATIONS,
-                )  # fmt: skip
-                degraded.extend([] if says is None else [says])
-                readings["clue walk"] = relevance.scaled(importance.carried(pairs, shares, ranks, WALK_DAMPING))
-        return readings
-
-    def _paper_signals(
-        self,
-        state: MemoryState,
-        question: Question,
-        found: Candidates,
-        filters: Filters,
-        degraded: list[str],
-        closeness: dict[int, float],
-        clock: "_Clock",
-        weights: Mapping[str, Mapping[str, float]],
-    ) -> dict[str, NDArray[np.float64]]:
-        with clock("relevance"):
-            cosine = relevance.scaled(found.cosine)
-        with clock("importance"):
-            ranks, says = walk.paper_importance(
-                self._store,
-                state,
-                question,
-                found,
-                filters.until,
-                damping=PAPER_DAMPING,
-                iterations=PAPER_ITERATIONS,
-            )
-            degraded.extend([] if says is None else [says])
-        with clock("temporal"):
-            said = [() if np.isnan(at) else ((float(at), float(at)),) for at in found.instants]
-            times = [(*means, *point) for means, point in zip(found.means, said, strict=True)]
-            interval = temporal.paper_alignment(question.intervals, times)
-        return {"cosine": cosine, "pagerank": relevance.scaled(ranks), "interval": relevance.scaled(interval)}
-
-    def _result(self, ranked: "_Ranked", k: int, clock: "_Clock") -> SearchResult:
-        chosen = ranked.order[:k]
-        with clock("evidence"):
-            ordinals = ranked.found.ordinals[chosen].tolist()
-            rows = self._store.read(load("evidence/clues"), memory=self.memory, ordinals=ordinals)
-            clues = {row["ordinal"]: tuple(row["clues"]) for row in rows}
-        evidence = tuple(ranked.piece(index, rank, clues) for rank, index in enumerate(chosen, start=1))
-        words = ranked.found.words
-        best = {
-            term
-            for term, counts in words.counts.items()
-            for ordinal in ordinals[:3]
-            if ordinal < len(counts) and counts[ordinal] > 0
-        }
-        return SearchResult(
-            memory=self.memory,
-            question=ranked.question.text,
-            asked_at=ranked.question.asked_at,
-            question_type=ranked.question.types,
-            intervals=ranked.question.intervals,
-            weights=ranked.fused.signal_weights,
-            evidence=evidence,
-            convincing=bool(evidence)
-            and convincing(words.document_frequency, best, ranked.state.utterances, ranked.closeness.get(ordinals[0])),
-            degraded=tuple(ranked.degraded),
-            milliseconds=clock.parts(),
-        )
+        return self._ranker.rank(state, text, filters, preset, clock, also)
 
     # -- what is opened on first use
+
+    @cached_property
+    def _ranker(self) -> Ranker:
+        return Ranker(self._store, self._embedder, self._layouts, self.settings)
 
     @cached_property
     def _store(self) -> Store:
@@ -544,97 +412,9 @@ class AssoMem:
         return Filters(moment, end_of_day(moment), after, before, speaker, session)
 
 
-@dataclass(frozen=True)
-class _Ranked:
-    """All candidates of a question with their scores."""
-
-    state: MemoryState
-    question: Question
-    found: Candidates
-    fused: Fused
-    degraded: list[str]
-    closeness: Mapping[int, float]
-    """Late interaction of the best candidates as it was measured, -1..1, by ordinal; empty without it."""
-
-    @cached_property
-    def order(self) -> list[int]:
-        """Indices of the candidates, best first; ties by the time they were stored. Those on no list are left out."""
-        order = np.argsort(-self.fused.scores, kind="stable").tolist()
-        return [index for index in order if self.found.found_by[index]]
-
-    def piece(self, index: int, rank: int, clues: Mapping[int, tuple[str, ...]]) -> Evidence:
-        """One candidate as evidence."""
-        found = self.found
-        return Evidence(
-            rank=rank,
-            uid=found.uids[index],
-            utterance_id=found.utterance_ids[index],
-            session_id=found.session_ids[index],
-            speaker=found.speakers[index],
-            said_at=found.said_at[index],
-            text=found.texts[index],
-            score=float(self.fused.scores[index]),
-            signals=self.fused.signals(index),
-            clues=clues.get(int(found.ordinals[index]), ()),
-            contributions=self.fused.contributions(index),
-        )
-
-    def explanation(self, index: int, k: int) -> Explanation:
-        """Why one candidate stands where it does."""
-        rank = self.order.index(index) + 1 if self.found.found_by[index] else None
-        said_at = self.found.said_at[index]
-        lost_at = None
-        if rank is None:
-            late = said_at is not None and said_at >= end_of_day(self.question.asked_at)
-            lost_at = "filtered by time: said after the day of the question" if late else "not in any list"
-        elif rank > k:
-            lost_at = f"cut by the budget: the first {k} are evidence"
-        score, contributions = float(self.fused.scores[index]), self.fused.contributions(index)
-        return Explanation(
-            question=self.question.text,
-            utterance_id=self.found.utterance_ids[index],
-            rank=rank,
-            score=score,
-            contributions=contributions,
-            lost_at=lost_at,
-            says=explain_in_words(rank, lost_at, contributions, score),
-        )
-
-
-@dataclass
-class _Clock:
-    """Milliseconds spent, by part."""
-
-    started: float = field(default_factory=time.perf_counter)
-    spent: dict[str, float] = field(default_factory=dict[str, float])
-
-    @contextmanager
-    def __call__(self, part: str) -> Generator[None]:
-        begun = time.perf_counter()
-        yield
-        self.spent[part] = self.spent.get(part, 0.0) + (time.perf_counter() - begun) * 1000
-
-    def parts(self) -> dict[str, float]:
-        """The parts and their total, rounded to a tenth."""
-        total = (time.perf_counter() - self.started) * 1000
-        return {part: round(spent, 1) for part, spent in (*self.spent.items(), ("total", total))}
-
-
-_NO_VECTOR = "the embedder gave no usable vector for the question: it was answered by words, time and speaker alone"
-_ALL_FILTERED = (
-    "nothing in this memory passes the filters: speaker, session, after, before, and the day of asked_at; "
-    "assomem sessions lists what is there"
-)
-_NO_TOKENS = (
-    "late interaction is off: the embedder gives no token vectors. ASSOMEM_EMBEDDER=e5-small-v2 does; its weight was "
-    "shared out among the other readings"
-)
-
-
-def _checked_k(k: int) -> int:
+def _check_k(k: int) -> None:
     if not 1 <= k <= 600:
         raise InputError(f"k: must be 1 to 600, not {k}")
-    return k
 
 
 def _plain(rows: Sequence[Any]) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@
     writing     import, add, forget
     asking      search, ask, explain
     looking     memories, sessions, clues, show
+    evaluate    evaluate
     demo        demo
 
 Exit codes: 0 done, 1 failed, 2 wrong use, 130 interrupted.
@@ -20,6 +21,7 @@ import click
 from assomem import __version__
 from assomem.cli import asking, looking, server, writing
 from assomem.cli.demo import demo
+from assomem.cli.evaluate import evaluate
 from assomem.errors import AssoMemError
 
 __all__ = ["cli", "main"]
@@ -54,6 +56,7 @@ for _command in (
     looking.clues,
     looking.show,
     writing.forget,
+    evaluate,
     server.up,
     server.down,
     server.status,

@@ -46,7 +46,7 @@ def demo(as_json: bool) -> None:
         answer = memory.ask(question["question"], asked_at=parse_moment(question["query_time"], None), k=5)
 
     entry = entrance(settings, address)
-    text = load("browser/associations").text
+    text = load("browser/clues_and_utterances").text
     query = text[text.index("CYPHER 25") :].rstrip()
     if as_json:
         print_json(

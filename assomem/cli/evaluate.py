@@ -127,7 +127,8 @@ def evaluate(
         from assomem.evaluation.density import as_json as density_json
         from assomem.evaluation.density import checked_sizes, planned_study_steps, study
 
-        others = [*sets, *read_sets(distractors)]
+        here = {one.name for one in sets}
+        others = [*sets, *(one for one in read_sets(distractors) if one.name not in here)]
         wanted = checked_sizes(sizes)
         with bar("growing", planned_study_steps(sets, others, wanted, plan)) as progress:
             steps = study(sets, others, wanted, plan, settings, progress=progress, note=note)

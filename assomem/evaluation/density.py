@@ -10,16 +10,19 @@ apart as they were; in a memory without times it has none. A near-duplicate is s
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from itertools import count
+from typing import Any
 
 from assomem.clues import NAME_KINDS, extract, is_label
 from assomem.dialogue import Session, Utterance
 from assomem.errors import InputError
 from assomem.evaluation.datasets import LabelledMemory, LabelledSet, hash_of, labelled_memory
 from assomem.evaluation.indexed import spelled_id
+from assomem.evaluation.methods import PRESETS
 from assomem.evaluation.run import Evaluation, Plan, Progress, evaluate, limited, planned_steps
 from assomem.models.embedder import Embedder
 from assomem.settings import Settings
@@ -65,8 +68,16 @@ def planned_study_steps(
     sets: Sequence[LabelledSet], others: Sequence[LabelledSet], sizes: Sequence[int], plan: Plan
 ) -> int:
     """How much `study` tells `progress` in all."""
-    chosen = _small_enough(sets, min(sizes))
-    return sum(planned_steps(one, plan) for _, _, one in _grown_sets(chosen, others, sizes, plan))
+    chosen = limited(_small_enough(sets, min(sizes)), plan)
+    own = any(method in PRESETS for method in plan.methods)
+    steps = planned_steps(chosen, plan)
+    for one in chosen:
+        supply = sum(memory.utterances for other in others if other.name != one.name for memory in other.memories)
+        for memory in one.memories:
+            for size in sizes:
+                reached = [min(size, memory.utterances + supply), size] if others else [size]
+                steps += sum(reached) * (1 + own) + len(reached) * len(memory.asked) * len(plan.methods)
+    return steps
 
 
 def study(
@@ -86,7 +97,7 @@ def study(
         sets: the questions; memories larger than the smallest size are left out, and said so.
         others: where distractors come from; a set never serves itself. None: only near-duplicates.
         sizes: from `checked_sizes`.
-        plan: what to measure; its weights cannot be learnt here.
+        plan: what to measure.
         settings: as for `run.evaluate`.
         embedder: likewise.
         progress: told of steps done; there are `planned_study_steps`.
@@ -101,10 +112,32 @@ def study(
         note(f"density: {left_out} memories have more than {min(sizes):,} utterances already and are left out")
     if not chosen:
         raise InputError(f"density: every memory has more than {min(sizes):,} utterances; give larger sizes")
-    return [
-        Step(way, size, evaluate(one, plan, settings, embedder=embedder, progress=progress, note=note))
-        for way, size, one in _grown_sets(chosen, others, sizes, plan)
-    ]
+    steps: list[Step] = []
+    for way, size, grown_sets in _grown_sets(chosen, others, sizes, plan):
+        for one in grown_sets:
+            short = [memory for memory in one.memories if size is not None and memory.utterances < size]
+            if short:
+                most = max(memory.utterances for memory in short)
+                note(f"density: {one.name}, {way}: there is enough for {most:,} utterances, not for {size:,}")
+        found = evaluate(grown_sets, plan, settings, embedder=embedder, progress=progress, note=note)
+        steps.append(Step(way, size, found))
+    return steps
+
+
+def as_json(steps: Sequence[Step]) -> dict[str, Any]:
+    """Name of the set → way → utterances → method → summary; memories as they are stand under their mean size."""
+    found: dict[str, Any] = {}
+    base = steps[0].evaluation
+    for step in steps[1:]:
+        for plain, one in zip(base.sets, step.evaluation.sets, strict=True):
+            by_size = found.setdefault(one.name, {}).setdefault(step.way, {})
+            if not by_size:
+                mean = round(sum(memory.utterances for memory in plain.memories) / len(plain.memories))
+                by_size[str(mean)] = {method: base.summary(plain.memories, method) for method in base.outcomes}
+            by_size[str(step.size)] = {
+                method: step.evaluation.summary(one.memories, method) for method in step.evaluation.outcomes
+            }
+    return found
 
 
 def grown(memory: LabelledMemory, size: int, additions: Sequence[Session]) -> LabelledMemory:
@@ -168,41 +201,43 @@ def near_duplicates(memory: LabelledMemory) -> Iterator[Session]:
             )
 
 
-def substituted(text: str, names: Mapping[str, int], copy: int) -> str:
+def substituted(text: str, names: tuple[str, ...], copy: int) -> str:
     """The text with other names, numbers and dates.
 
     Args:
         text: what was said.
-        names: words that are names, each with a number of its own; the copy-th name after it in a fixed list of forty
-            takes its place.
+        names: words that are names; the one at place n becomes name n + copy of a fixed list of forty, read in a ring.
         copy: which copy, from 1. Months and weekdays move on by so many, numbers grow by so many.
     """
     text = _NUMBER.sub(lambda match: str(int(match[0]) + copy).zfill(len(match[0])), text)
+    pattern, others = _other_words(names, copy)
+    return pattern.sub(lambda match: others[match[0]], text)
+
+
+@lru_cache(maxsize=8)
+def _other_words(names: tuple[str, ...], copy: int) -> tuple[re.Pattern[str], dict[str, str]]:
+    """What finds names, months and weekdays, and what takes their place.
+
+    "May" and "March" are verbs, too: a wrong word in a sentence that is never evidence does no harm.
+    """
+    others: dict[str, str] = {}
+    for place, name in enumerate(names):
+        others[name] = next(other for step in count(place + copy) if (other := _NAMES[step % len(_NAMES)]) != name)
     for words in (_MONTHS, _WEEKDAYS):
-        moved = {word: words[(place + copy) % len(words)] for place, word in enumerate(words)}
-        # "May" and "March" begin sentences as verbs, too; a wrong word in a distractor does no harm.
-        text = _replaced(text, moved)
-    others = {
-        name: next(other for step in count(copy) if (other := _NAMES[(number + step) % len(_NAMES)]) != name)
-        for name, number in names.items()
-    }
-    return _replaced(text, others)
+        # Moved by the whole ring a word would stay.
+        step = 1 + (copy - 1) % (len(words) - 1)
+        others |= {word: words[(place + step) % len(words)] for place, word in enumerate(words)}
+    pattern = "|".join(map(re.escape, sorted(others, key=len, reverse=True)))
+    return re.compile(rf"\b({pattern})\b"), others
 
 
-def _replaced(text: str, words: Mapping[str, str]) -> str:
-    if not words:
-        return text
-    pattern = re.compile(r"\b(" + "|".join(map(re.escape, sorted(words, key=len, reverse=True))) + r")\b")
-    return pattern.sub(lambda match: words[match[0]], text)
-
-
-def _names_in(memory: LabelledMemory) -> dict[str, int]:
-    """The words that name speakers, people and places in a memory, numbered."""
+def _names_in(memory: LabelledMemory) -> tuple[str, ...]:
+    """The words that name speakers, people and places in a memory, sorted."""
     found: set[str] = set()
     for session in memory.sessions:
         found.update(word for one in session.utterances if not is_label(one.speaker) for word in one.speaker.split())
         found.update(word for clue in extract(session) if clue.kind in NAME_KINDS for word in clue.text.split())
-    return {name: number for number, name in enumerate(sorted(name for name in found if name[:1].isupper()))}
+    return tuple(sorted(name for name in found if name[:1].isupper()))
 
 
 def _grown_sets(

@@ -12,16 +12,16 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from assomem import graph
-from assomem.candidates import Candidates
 from assomem.clues import ReadyMadeClue
 from assomem.dialogue import MAX_NAME_CHARACTERS, Session, check_sessions
 from assomem.errors import InputError
 from assomem.evaluation.datasets import LabelledMemory, LabelledQuestion
 from assomem.evaluation.features import QuestionFeatures, features_of
 from assomem.evaluation.files import key_of
-from assomem.fusion import Fused, Preset
+from assomem.fusion import Preset
 from assomem.memory import AssoMem
 from assomem.models.embedder import Embedder
+from assomem.ranking import Ranked
 from assomem.settings import Settings
 from assomem.store import Transaction, load
 
@@ -29,7 +29,7 @@ from assomem.store import Transaction, load
 class TemporaryMemory(AssoMem):
     """A memory of an evaluation. `begin` it, `fill` it, search it, `end` it."""
 
-    _last: Any = None
+    _last: Ranked | None = None
 
     def begin(self) -> None:
         """Make the memory, empty and marked. One of that name that an earlier evaluation left is deleted first.
@@ -88,16 +88,15 @@ class TemporaryMemory(AssoMem):
     ) -> tuple[tuple[str, ...], tuple[str, ...], QuestionFeatures]:
         """What `search` finds for a question: utterance ids, what was degraded, and the readings behind it."""
         result = self.search(question.text, asked_at=question.asked_at, k=k, preset=preset)
-        found: Candidates = self._last.found
-        fused: Fused = self._last.fused
-        kind: str = self._last.state.kind
+        assert self._last is not None
+        last = self._last
         return (
             tuple(one.utterance_id for one in result.evidence),
             result.degraded,
-            features_of(question, group, kind, found, fused.readings, result.question_type),
+            features_of(question, group, last.state.kind, last.found, last.readings, result.question_type),
         )
 
-    def _rank(self, *given: Any, **named: Any) -> Any:
+    def _rank(self, *given: Any, **named: Any) -> Ranked:
         # Kept for `ranked`, so that the readings are those of the very search that was measured.
         self._last = super()._rank(*given, **named)
         return self._last

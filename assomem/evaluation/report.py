@@ -110,14 +110,7 @@ def _more_tables(
         tables.append((f"{depth} by type of question", ["method", *headings], rows))
     compared = results["comparisons"].get(name, {})
     if compared:
-        rows = [
-            [
-                method,
-                f"{100 * one[depth]['difference']:+.1f} [{100 * one[depth]['low']:+.1f}, {100 * one[depth]['high']:+.1f}]",
-                f"{one[depth]['p']:.3f}",
-            ]
-            for method, one in compared.items()
-        ]
+        rows = [[method, _signed(one[depth]), f"{one[depth]['p']:.4f}"] for method, one in compared.items()]
         against = next(iter(compared.values()))["against"]
         tables.append((f"{depth} against {against}, paired", ["method", "difference", "p"], rows))
     return tables
@@ -152,6 +145,10 @@ def _cell(found: Mapping[str, Any], name: str) -> str:
         return "–"
     low, high = found["ci95"][name]
     return f"{100 * found[name]:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
+
+
+def _signed(one: Mapping[str, float]) -> str:
+    return f"{100 * one['difference']:+.1f} [{100 * one['low']:+.1f}, {100 * one['high']:+.1f}]"
 
 
 def _milliseconds(found: Mapping[str, Any]) -> str:

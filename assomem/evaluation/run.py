@@ -80,9 +80,8 @@ class Plan:
             raise InputError(f"limit: must be 1 or more, not {self.limit}")
         if (self.ablations or self.weights != "shipped") and "default" not in self.methods:
             raise InputError("ablate and weights are about the method default: name it among the methods")
-        if self.weights in {"cross-validated", "others"}:
-            weights.learner()
-        elif self.weights != "shipped" and not Path(self.weights).is_file():
+        known = {"shipped", "cross-validated", "others"}
+        if self.weights not in known and not Path(self.weights).is_file():
             raise InputError(
                 f"weights: {self.weights!r} is no file; allowed are shipped, cross-validated, others and the name of a "
                 "weights file"
@@ -450,10 +449,10 @@ def _rank_again(result: Evaluation) -> None:
 def _weights_of(result: Evaluation, one: LabelledSet) -> Callable[[QuestionFeatures], ReadingWeights]:
     mine = result.features[one.name]
     if result.plan.weights == "cross-validated":
-        return weights.cross_validated(mine, weights.learner())
+        return weights.cross_validated(mine)
     if result.plan.weights == "others":
         others = [feature for name, found in result.features.items() if name != one.name for feature in found]
-        return weights.of_others(others, weights.learner())
+        return weights.of_others(others)
     return weights.known_weights(result.plan.weights_file)
 
 

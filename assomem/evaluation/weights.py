@@ -1,51 +1,38 @@
 """Which weights rank a question: the shipped ones, a file's, or ones learnt from other labelled questions.
 
-This is the one place where learning is plugged in: `fusion.learn(features) -> ReadingWeights`. What it learns from
-never holds the question that is ranked, nor another one of the same memory unless there is only one memory.
+This is the one place where learning is plugged in. What is learnt from never holds the question that is ranked, nor
+another one of the same memory unless there is only one memory.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any
 
-from assomem import fusion
 from assomem.errors import InputError
 from assomem.evaluation.datasets import hash_of
 from assomem.evaluation.features import QuestionFeatures
-from assomem.fusion import ReadingWeights, weights_for
+from assomem.fusion import ReadingWeights, learn, weights_for
 
 FOLDS = 5
 """Of a set of one memory."""
 
-Learner = Callable[[Sequence[QuestionFeatures]], ReadingWeights]
+UNSEEN_SHARE = 0.5
+"""Of learnt weights where the kind of memory was not among what they were learnt from; the rest is equal weights."""
+
+WeightsOf = Callable[[QuestionFeatures], ReadingWeights]
 
 
-def learner() -> Learner:
-    """What learns weights from labelled questions.
-
-    Raises:
-        InputError: this version has none.
-    """
-    found: Any = getattr(fusion, "learn", None)
-    if found is None:
-        raise InputError(
-            "weights: this version cannot learn weights; allowed are shipped and the name of a weights file"
-        )
-    return found
-
-
-def known_weights(file: Path | None) -> Callable[[QuestionFeatures], ReadingWeights]:
+def known_weights(file: Path | None) -> WeightsOf:
     """The weights of a file, None: the shipped ones, by the kind of memory."""
     return lambda question: weights_for("default", question.kind, file)
 
 
-def cross_validated(
-    questions: Sequence[QuestionFeatures], learn: Learner
-) -> Callable[[QuestionFeatures], ReadingWeights]:
+def cross_validated(questions: Sequence[QuestionFeatures]) -> WeightsOf:
     """Weights for each question of a set, learnt without its fold: its memory, or a fifth of a single memory.
 
     Raises:
-        InputError: there are not two folds to learn from.
+        InputError: there are not two folds to learn from, or no evidence among the candidates of the others.
     """
     single = len({one.group for one in questions}) == 1
     folds: dict[str, list[QuestionFeatures]] = {}
@@ -53,22 +40,44 @@ def cross_validated(
         folds.setdefault(_fold(one, single=single), []).append(one)
     if len(folds) < 2:
         raise InputError("weights: cross-validated needs questions in at least two folds; give more questions")
-    learnt: Mapping[str, ReadingWeights] = {
-        fold: learn([one for name, others in folds.items() if name != fold for one in others]) for fold in folds
-    }
-    return lambda question: learnt[_fold(question, single=single)]
+
+    @cache
+    def learnt(fold: str, kind: str) -> ReadingWeights:
+        return learnt_for(kind, [one for name, others in folds.items() if name != fold for one in others])
+
+    return lambda question: learnt(_fold(question, single=single), question.kind)
 
 
-def of_others(others: Sequence[QuestionFeatures], learn: Learner) -> Callable[[QuestionFeatures], ReadingWeights]:
-    """The same weights for every question of a set, learnt from the other sets.
+def of_others(others: Sequence[QuestionFeatures]) -> WeightsOf:
+    """Weights for every question of a set, learnt from the other sets.
 
     Raises:
-        InputError: there is no other set.
+        InputError: there is no other set, or no evidence among its candidates.
     """
     if not others:
         raise InputError("weights: others needs another set to learn from; give several sets")
-    learnt = learn(others)
-    return lambda question: learnt
+
+    @cache
+    def learnt(kind: str) -> ReadingWeights:
+        return learnt_for(kind, others)
+
+    return lambda question: learnt(question.kind)
+
+
+def learnt_for(kind: str, questions: Sequence[QuestionFeatures]) -> ReadingWeights:
+    """Weights for a kind of memory: from questions of that kind where there are any, else from all, half equal.
+
+    Raises:
+        InputError: no question has evidence among its candidates.
+    """
+    usable = [one for one in questions if one.relevant.any()]
+    if not usable:
+        raise InputError("weights: no question has evidence among its candidates; there is nothing to learn from")
+    # All must have the same readings; a question without a vector has fewer.
+    names, _ = Counter(one.reading_names for one in usable).most_common(1)[0]
+    usable = [one for one in usable if one.reading_names == names]
+    same = [one for one in usable if one.kind == kind]
+    return learn(same) if same else learn(usable, share=UNSEEN_SHARE)
 
 
 def _fold(question: QuestionFeatures, *, single: bool) -> str:

@@ -24,7 +24,7 @@ def talk(session_id: str, day: int, turns: int = 6) -> Session:
         [
             Utterance(
                 ("Mira", "assistant")[turn % 2],
-                f"The {RARE[turn]} of {session_id} and the harbour we spoke about",
+                f"{RARE[turn]} {RARE[turn]} {session_id}, again",
                 NOON + timedelta(days=day, minutes=turn) if turn != 3 else None,
                 f"{session_id}/{turn}",
             )
@@ -72,7 +72,8 @@ def test_a_forgotten_utterance_is_gone_with_its_words_its_place_and_its_links(
 def test_a_word_that_only_the_forgotten_held_is_in_no_list_any_more(
     memory: AssoMem, store: Store, dump: DumpOf
 ) -> None:
-    memory.remember([Session("s", [Utterance("Mira", "The xylophone"), Utterance("Tove", "And a lamp")])])
+    said = [Utterance("Mira", "The xylophone"), Utterance("Tove", "And a lamp")]
+    memory.remember([Session("s", said)], clues=[ReadyMadeClue("s", "topic", "a lamp", ("s:2",))])
     assert "Posting xylophon 0" in dump(store, memory.memory)
     memory.forget(utterance_id="s:1")
     assert not [name for name in dump(store, memory.memory) if "xylophon" in name]
@@ -107,7 +108,7 @@ def test_a_forgotten_session_leaves_no_trace_and_its_neighbours_as_they_were(
 
 @pytest.mark.parametrize("scope", [{"session_id": "b"}, {"utterance_id": "b/0"}, {"utterance_id": "c/5"}])
 def test_what_was_forgotten_comes_back_when_it_is_imported_again(
-    memory: AssoMem, store: Store, meaning: DumpOf, scope: dict[str, str]
+    memory: AssoMem, store: Store, meaning: DumpOf, scope: dict[str, Any]
 ) -> None:
     fill(memory)
     before = meaning(store, memory.memory)
@@ -170,12 +171,14 @@ def test_an_unclear_scope_is_refused_and_deletes_nothing(
 @pytest.mark.parametrize(
     "scope", [{"session_id": "*"}, {"session_id": "A"}, {"utterance_id": "a"}, {"utterance_id": "%"}]
 )
-def test_an_unknown_scope_deletes_nothing(memory: AssoMem, store: Store, dump: DumpOf, scope: dict[str, str]) -> None:
+def test_an_unknown_scope_deletes_nothing(
+    memory: AssoMem, store: Store, contents: DumpOf, scope: dict[str, Any]
+) -> None:
     fill(memory)
-    before = dump(store, memory.memory)
+    before = contents(store, memory.memory)
     done = memory.forget(**scope)
     assert (done.utterances, done.clues) == (0, 0)
-    assert dump(store, memory.memory) == before
+    assert contents(store, memory.memory) == before
 
 
 def test_forgetting_an_unknown_memory_is_an_error(memory: AssoMem) -> None:
@@ -188,7 +191,11 @@ def test_forgetting_an_unknown_memory_is_an_error(memory: AssoMem) -> None:
 ALL = Query("tests/all", "MATCH (n) WHERE n.memory = $m OR n.name = $m RETURN count(n) AS n", frozenset({"m"}), ("n",))
 
 
-def test_a_large_memory_is_forgotten_completely_and_counted_rightly(memory: AssoMem, store: Store) -> None:
+def test_a_large_memory_is_forgotten_completely_and_counted_rightly(
+    settings: Settings, memory_name: str, store: Store
+) -> None:
+    # Nothing is similar to anything: this is about the number of nodes.
+    memory = AssoMem(memory_name, settings=settings, embedder=HashingEmbedder(16, tokens=False, gamma=2))
     for part in range(0, 12_345, 2_469):
         said = [Utterance("Mira", f"n{number}", None, f"u{number}") for number in range(part, part + 2_469)]
         memory.remember([Session(f"s{part}-{start}", said[start : start + 100]) for start in range(0, len(said), 100)])
@@ -198,6 +205,7 @@ def test_a_large_memory_is_forgotten_completely_and_counted_rightly(memory: Asso
     assert store.read(ALL, m=memory.memory)[0]["n"] == 0
     with pytest.raises(UnknownMemory):
         memory.search("n777")
+    memory.close()
 
 
 def test_a_memory_whose_forgetting_was_cut_short_is_not_found_and_a_repeat_finishes(
