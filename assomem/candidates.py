@@ -303,18 +303,13 @@ def _detailed(
     words: WordScores,
     total: int,
 ) -> Candidates:
-    vector = np.zeros(state.dimensions, np.float32)
-    if question.embedding is not None:
-        vector = question.embedding.vector
+    # Neo4j refuses to compare with a vector of zeros; compared with null, everything is null.
+    vector = None if question.embedding is None else to_vector(question.embedding.vector)
     rows: list[Record] = []
     if reasons:
-        rows = store.read(
-            load("candidates/details"), memory=state.name, ordinals=sorted(reasons), vector=to_vector(vector)
-        )
+        rows = store.read(load("candidates/details"), memory=state.name, ordinals=sorted(reasons), vector=vector)
     ordinals = np.array([row["ordinal"] for row in rows], np.int64)
     cosine = _floats(rows, "cosine")
-    if question.embedding is None:
-        cosine = np.full(len(rows), np.nan)
     before = np.array([-1 if row["before_ordinal"] is None else row["before_ordinal"] for row in rows], np.int64)
     asks = np.array([bool(row["before_asks"]) for row in rows], bool)
     return Candidates(

@@ -2,7 +2,7 @@
 //
 // $memory    STRING         the memory searched; no other is read
 // $ordinals  LIST<INTEGER>  the candidates
-// $vector    VECTOR         the question's vector
+// $vector    VECTOR         the question's vector, or null
 //
 // -> ordinal          INTEGER         the utterance's ordinal
 // -> uid              STRING          the utterance
