@@ -133,6 +133,7 @@ def kill(settings: Settings) -> None:
     process.wait(30)
 
 
+@pytest.mark.timeout(600)
 def test_a_server_killed_in_the_middle_of_an_import_loses_nothing_that_was_acknowledged(
     own_settings: Settings, contents: DumpOf, undisturbed: Dump
 ) -> None:
@@ -162,6 +163,7 @@ def opened(address: Address) -> Store:
     return Store(address.uri, username=address.username, password=address.password, database=address.database)
 
 
+@pytest.mark.timeout(600)
 def test_without_the_graph_plugin_the_evidence_is_the_same_and_the_answer_says_so(own_settings: Settings) -> None:
     asked_at = NOON + timedelta(days=20)
     question = "What did Mira say about grandmother's clock?"
@@ -188,7 +190,8 @@ def test_without_the_graph_plugin_the_evidence_is_the_same_and_the_answer_says_s
             after = memory.search(question, asked_at=asked_at, preset=preset)
             assert [piece.utterance_id for piece in after.evidence] == [piece.utterance_id for piece in one.evidence]
             assert [piece.score for piece in after.evidence] == pytest.approx([piece.score for piece in one.evidence])
-            assert any("no Graph Data Science plugin" in said for said in after.degraded)
+            if preset == "paper":  # the default walks only where rare clues link sessions
+                assert any("no Graph Data Science plugin" in said for said in after.degraded)
         problem = next(problem for problem in memory.doctor() if problem.check == "gds")
         assert "2026.01" in problem.says
         assert "2.26" in problem.says

@@ -17,7 +17,7 @@ from assomem.server import Address
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 ASKED = NOON + timedelta(days=30)
-SYNTAX = "AND OR NOT + - \" ~ / \\ : ( ) [ ] { } * ? ` ' $memory ^ && || //x /* */ MATCH (n) DETACH DELETE n; }] \u0000\u2028"
+SYNTAX = "AND OR NOT + - \" ~ / \\ : ( ) [ ] { } * ? ` ' $memory ^ && || //x /* */ MATCH (n) DETACH DELETE n; }] \u2028"
 SAID = (
     ("s1", "Mira", "I planted the tulip bulbs on the balcony.", NOON),
     ("s1", "tove", "Good, and the kayak is repaired.", NOON + timedelta(minutes=1)),
@@ -108,10 +108,9 @@ def test_the_papers_preset_degrades_nothing_and_finds(filled: AssoMem) -> None:
 
 def test_user_text_is_never_query_syntax(settings: Settings, memory_name: str, server: Address) -> None:
     del server
-    typed = SYNTAX.replace("\u0000", "")
-    with AssoMem(
-        f"{memory_name} {typed}"[:120].replace("\u2028", ""), settings=settings, embedder=HashingEmbedder()
-    ) as one:
+    typed = SYNTAX
+    name = f"{memory_name} {typed}"[:120].replace("\u2028", "")
+    with AssoMem(name, settings=settings, embedder=HashingEmbedder()) as one:
         one.append(typed, Utterance(typed, f"{typed} kayak", NOON, typed))
         one.append("other", Utterance("Mira", "Nothing of the kind", NOON))
         for question in (f"kayak {typed}", *(f"kayak {character}" for character in typed.split())):
@@ -221,8 +220,9 @@ def test_a_time_without_a_zone_is_refused_by_name(filled: AssoMem, name: str) ->
     "wrong", [{"question": ""}, {"question": " \n"}, {"question": "x" * 100_001}, {"speaker": " "}, {"session": ""}]
 )
 def test_a_wrong_argument_is_refused_by_name(filled: AssoMem, wrong: dict[str, Any]) -> None:
+    given: dict[str, Any] = {"question": "kayak", **wrong}
     with pytest.raises(InputError, match=next(iter(wrong))):
-        filled.search(**{"question": "kayak", **wrong})
+        filled.search(**given)
 
 
 def test_a_question_of_ten_thousand_words_is_answered(filled: AssoMem) -> None:

@@ -76,7 +76,7 @@ def test_what_was_said_is_in_no_log_no_error_and_not_on_stderr(
         talker = ScriptedChatModel([ModelError("the endpoint refused")])
         with AssoMem(memory_name, settings=mine, embedder=HashingEmbedder(), chat=talker) as memory:
             memory.search(f"Who said {CANARY}?")
-            answer = memory.ask(f"Who said {CANARY}?")
+            answer = memory.ask(f"Whispered {CANARY} twice?")
             assert CANARY in answer.text
             seen.extend(problem.says for problem in memory.doctor())
     written = capfd.readouterr()

@@ -451,7 +451,9 @@ def _weights_of(result: Evaluation, one: LabelledSet) -> Callable[[QuestionFeatu
     if result.plan.weights == "cross-validated":
         return weights.cross_validated(mine)
     if result.plan.weights == "others":
-        others = [feature for name, found in result.features.items() if name != one.name for feature in found]
+        # The same memory may be in two sets: what is tested is never learnt from.
+        here = {memory.digest for memory in one.memories}
+        others = [feature for found in result.features.values() for feature in found if feature.group not in here]
         return weights.of_others(others)
     return weights.known_weights(result.plan.weights_file)
 

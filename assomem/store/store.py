@@ -1,6 +1,7 @@
 """Runs queries against one Neo4j database and turns the driver's errors into ours."""
 
 import os
+import re
 import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -36,7 +37,7 @@ class Transaction:
         except Neo4jError as error:
             if error.is_retryable():
                 raise  # the driver runs the whole transaction again
-            raise StoreError(query.name, _says(error)) from error
+            raise StoreError(query.name, _says(error)) from None
 
 
 class Store:
@@ -94,7 +95,7 @@ class Store:
         except AssoMemError:
             raise
         except (Neo4jError, DriverError) as error:
-            raise self._translated("transaction", error) from error
+            raise self._translated("transaction", error) from _harmless(error)
 
     def run_alone(self, query: Query) -> None:
         """Run a statement that must have a transaction of its own, such as a schema command."""
@@ -102,7 +103,7 @@ class Store:
             with self._open().session(database=self.database) as session:
                 session.run(query.text).consume()
         except (Neo4jError, DriverError) as error:
-            raise self._translated(query.name, error) from error
+            raise self._translated(query.name, error) from _harmless(error)
 
     def close(self) -> None:
         """Close the connections; a second time does nothing."""
@@ -119,7 +120,7 @@ class Store:
         try:
             return self._open().execute_query(named, parameters, routing_=routing, database_=self.database).records
         except (Neo4jError, DriverError) as error:
-            raise self._translated(query.name, error) from error
+            raise self._translated(query.name, error) from _harmless(error)
 
     def _open(self) -> neo4j.Driver:
         with self._lock:
@@ -173,10 +174,17 @@ class Store:
         return StoreError(name, _says(error))
 
 
+def _harmless(error: Exception) -> Exception | None:
+    """The error as the cause of ours, unless the server wrote it: it may quote a parameter, and tracebacks show it."""
+    return None if isinstance(error, Neo4jError) else error
+
+
 def _says(error: Exception) -> str:
     """What Neo4j says, in one line, without values: an error text may quote a parameter, and with it a person."""
     code = getattr(error, "code", None)
-    text = str(getattr(error, "message", None) or error).splitlines()[0] if str(error) else type(error).__name__
+    text = str(getattr(error, "message", None) or error) or type(error).__name__
+    # Values stand in double quotes, names of ours in single ones; a value may hold quotes and line ends itself.
+    text = re.sub(r'".*"|".*', '"…"', text, flags=re.DOTALL).splitlines()[0]
     if code is not None and str(code).startswith("Neo.ClientError.Schema.ConstraintValidation"):
         return f"{code}: a uniqueness rule of the schema was violated"
     return f"{code}: {text[:300]}" if code is not None else text[:300]
