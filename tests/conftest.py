@@ -12,11 +12,11 @@ from uuid import uuid4
 import hypothesis
 import pytest
 
-from assomem import AssoMem, Settings, read_settings
+from assomem import AssoMem, Settings, graph, read_settings
 from assomem.models.doubles import HashingEmbedder
 from assomem.postings import GONE, Layout, unpack_postings
 from assomem.server import Address, down, locate, up
-from assomem.store import Query, Store, Transaction, gds_version, prepare, server_version
+from assomem.store import Query, Store, Transaction, gds_version, load, prepare, server_version
 
 Dump = dict[str, dict[str, Any]]
 """Nodes and links by names that do not depend on the memory's name, each with its properties."""
@@ -92,9 +92,13 @@ def _say_versions(request: pytest.FixtureRequest, store: Store) -> None:
 
 
 @pytest.fixture
-def memory_name() -> str:
-    """A name that no other test uses."""
-    return f"test {uuid4().hex[:12]}"
+def memory_name(store: Store) -> Iterator[str]:
+    """A name that no other test uses; every memory whose name begins with it is forgotten afterwards."""
+    name = f"test {uuid4().hex[:12]}"
+    yield name
+    for row in store.read(load("memories/list")):
+        if row["memory"].startswith(name):
+            graph.forget_memory(store, row["memory"], graph.Neighbours())
 
 
 @pytest.fixture

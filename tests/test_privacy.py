@@ -3,6 +3,7 @@
 import logging
 import traceback
 from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import datetime
 from typing import Any
 
@@ -12,22 +13,35 @@ from assomem import AssoMem, ReadyMadeClue, Session, Settings, Utterance, read_s
 from assomem.errors import AssoMemError, ModelError, StoreError
 from assomem.models.doubles import FaultyEmbedder, HashingEmbedder, ScriptedChatModel
 from assomem.server import Address
-from assomem.store import Store, load
+from assomem.store import Query, Store, load
 
 CANARY = "canarybirdsong"
 SECRET = "sk-canarysecretkey"
 
 
-def failures(settings: Settings, store: Store, name: str) -> list[tuple[Callable[[], object], type[AssoMemError]]]:
+SLOW = Query(
+    "tests/slow",
+    "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN $value, sum(a * b) AS s",
+    frozenset({"value"}),
+    ("value", "s"),
+)
+
+
+def failures(
+    settings: Settings, server: Address, store: Store, name: str, opened: ExitStack
+) -> list[tuple[Callable[[], object], type[AssoMemError]]]:
     """Things that go wrong, each while the canary is at hand."""
     said = Utterance(f"{CANARY} speaker", f"I whispered {CANARY} twice")
     clue = ReadyMadeClue("s", "topic", f"{CANARY} clue", ("s:1",))
-    memory = AssoMem(name, settings=settings, embedder=HashingEmbedder())
+    memory = opened.enter_context(AssoMem(name, settings=settings, embedder=HashingEmbedder()))
     broken = FaultyEmbedder(HashingEmbedder(), {"break": "error"})
-    broken_embedder = AssoMem(name, settings=settings, embedder=broken)
-    hasty = AssoMem(
-        name, settings=settings.model_copy(update={"query_timeout_seconds": 0.001}), embedder=HashingEmbedder()
+    broken_embedder = opened.enter_context(AssoMem(name, settings=settings, embedder=broken))
+    nowhere = settings.model_copy(update={"neo4j_uri": "bolt://127.0.0.1:1"})
+    unreachable = AssoMem(name, settings=nowhere, embedder=HashingEmbedder())
+    hasty = Store(
+        server.uri, username=server.username, password=server.password, database=server.database, timeout_seconds=1
     )
+    opened.callback(hasty.close)
     memory.remember([Session("s", [said])], clues=[clue])
     row = {
         "uid": "u", "utterance_id": "s:1", "session_id": "s", "ordinal": 99, "position": 2, "speaker": CANARY,
@@ -36,10 +50,6 @@ def failures(settings: Settings, store: Store, name: str) -> list[tuple[Callable
     }  # fmt: skip
     map_as_value = row | {"utterance_id": "new", "text": {"map": CANARY}}
     too_long = {"uid": "c", "kind": CANARY * 10_000, "text": CANARY, "vector": None}
-
-    def search_in_no_time() -> None:
-        for _ in range(200):
-            hasty.search(f"{CANARY} " * 2_000)
 
     return [
         (lambda: memory.remember([Session("s", [Utterance(CANARY, CANARY, datetime(2026, 1, 1))])]), AssoMemError),
@@ -52,7 +62,8 @@ def failures(settings: Settings, store: Store, name: str) -> list[tuple[Callable
         (lambda: store.write(load("graph/write_utterances"), memory=name, rows=[row]), StoreError),
         (lambda: store.write(load("graph/write_utterances"), memory=name, rows=[map_as_value]), StoreError),
         (lambda: store.write(load("graph/write_clues"), memory=name, rows=[too_long]), StoreError),
-        (search_in_no_time, AssoMemError),
+        (lambda: hasty.read(SLOW, value=CANARY), StoreError),
+        (lambda: unreachable.search(CANARY), StoreError),
     ]
 
 
@@ -64,11 +75,10 @@ def test_what_was_said_is_in_no_log_no_error_and_not_on_stderr(
     caplog: pytest.LogCaptureFixture,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    del server
     mine = read_settings(**(settings.model_dump(exclude_unset=True) | {"openai_api_key": SECRET, "timezone": None}))
     seen: list[str] = []
-    with caplog.at_level(logging.INFO):
-        for fail, kind in failures(mine, store, memory_name):
+    with caplog.at_level(logging.INFO), ExitStack() as opened:
+        for fail, kind in failures(mine, server, store, memory_name, opened):
             with pytest.raises(kind) as failed:
                 fail()
             # As a program that ends with it would print it, causes included.

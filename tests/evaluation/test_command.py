@@ -13,27 +13,21 @@ import pytest
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
-@pytest.fixture
-def results(run: Run, talks: Path, tmp_path: Path) -> tuple[Any, Path, str]:
-    """The JSON of a run with everything, the folder of its report, and what it said on stderr."""
+def test_the_json_is_that_of_the_contract_and_the_report_shows_it(run: Run, talks: Path, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     done = run(
         "evaluate", str(talks / "garden"), str(talks / "band"), "--methods", "default,flat,bm25",
         "--ablate", "temporal", "--clues", "ready", "--k", "3,10", "--density", "16", "--report", str(folder), "--json",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout), folder, done.stderr
-
-
-def test_the_json_is_that_of_the_contract_and_the_report_shows_it(results: tuple[Any, Path, str]) -> None:
-    found, folder, said = results
+    found: Any = json.loads(done.stdout)
     assert list(found["data"]) == ["garden", "band"]
     assert list(found["data"]["band"]) == ["default", "flat", "bm25", "default-temporal"]
     assert {"recall@3", "recall@10", "recall_all@10", "ndcg@10", "mrr", "by_type", "ci95", "questions",
             "milliseconds_p50"} <= set(found["data"]["band"]["default"])  # fmt: skip
     assert found["settings"]["k"] == [3, 10]
     assert found["settings"]["clues"] == "ready"
-    assert "band: has no clues.jsonl" in said
+    assert "band: has no clues.jsonl" in done.stderr
     assert list(found["density"]["garden"]["near-duplicates"]) == ["12", "16"]
     assert json.loads((folder / "results.json").read_text(encoding="utf-8")) == found
     text = (folder / "report.md").read_text(encoding="utf-8")
@@ -43,10 +37,7 @@ def test_the_json_is_that_of_the_contract_and_the_report_shows_it(results: tuple
         assert re.search(rf"^\| {method} \| 3 \|.*{re.escape(cell)}", text, re.MULTILINE)
         assert f"<td>{method}</td>" in page
     assert "Not in these numbers: 1 adversarial, 1 abstention, 1 no evidence." in text
-
-
-def test_the_page_holds_plots_and_needs_nothing_from_elsewhere(results: tuple[Any, Path, str]) -> None:
-    page = (results[1] / "report.html").read_text(encoding="utf-8")
+    # The page needs nothing from elsewhere.
     assert not re.search(r"<script|<link|<img|@import|url\(|https?://", page)
     plots = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
     assert len(plots) == 2 + 4  # bars of two sets; curves of two sets grown in two ways

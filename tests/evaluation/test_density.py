@@ -1,5 +1,6 @@
 """Memories grown by distractors and by near-duplicates."""
 
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
@@ -20,6 +21,8 @@ from assomem.evaluation.density import (
 )
 from assomem.evaluation.run import Plan
 from assomem.models.doubles import HashingEmbedder
+
+Write = Callable[..., Path]
 
 
 @pytest.fixture
@@ -60,10 +63,7 @@ def test_distractors_are_said_within_the_time_of_the_memory_and_in_order(both: l
     assert starts == sorted(starts, key=lambda at: at.timestamp() if at else 0)
 
 
-def test_distractors_of_a_memory_without_times_have_none(
-    both: list[LabelledSet], write: object, tmp_path: Path
-) -> None:
-    assert callable(write)
+def test_distractors_of_a_memory_without_times_have_none(both: list[LabelledSet], write: Write) -> None:
     undated = read_sets([write("undated", dated=False)])[0].memories[0]
     for session in distractors(undated, [both[0].memories[0]]):
         assert {one.said_at for one in session.utterances} == {None}

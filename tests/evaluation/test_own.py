@@ -25,6 +25,10 @@ def names(memory: AssoMem) -> set[str]:
     return {row["memory"] for row in memory.memories()}
 
 
+def utterances(held: dict[str, dict[str, Any]]) -> int:
+    return sum(name.startswith("Utterance ") and "->" not in name for name in held)
+
+
 def test_a_temporary_memory_is_marked_from_its_first_moment_and_gone_at_the_end(
     garden: LabelledMemory, apart: Settings, store: Store, dump: Dump
 ) -> None:
@@ -33,7 +37,7 @@ def test_a_temporary_memory_is_marked_from_its_first_moment_and_gone_at_the_end(
         assert opened.memory.endswith(" garden")
         held = dump(store, opened.memory)
         assert [node["temporary"] for name, node in held.items() if name == "Memory"] == [True]
-        assert sum(name.startswith("Utterance ") for name in held) == 12
+        assert utterances(held) == 12
         ids, _, features = opened.ranked(garden.asked[0], 3, "default", garden.digest)
     assert len(ids) == 3
     assert features.utterance_ids[int(features.relevant.argmax())] == "g1:1"
@@ -41,15 +45,16 @@ def test_a_temporary_memory_is_marked_from_its_first_moment_and_gone_at_the_end(
 
 
 def test_it_goes_also_when_a_question_fails(garden: LabelledMemory, apart: Settings, store: Store, dump: Dump) -> None:
-    name = ""
-    with (
-        pytest.raises(RuntimeError, match="on purpose"),
-        temporary_memory(garden, apart, HashingEmbedder(), "none") as opened,
-    ):
-        name = opened.memory
-        raise RuntimeError("on purpose")
-    assert name
-    assert not dump(store, name)
+    used: list[str] = []
+
+    def fail() -> None:
+        with temporary_memory(garden, apart, HashingEmbedder(), "none") as opened:
+            used.append(opened.memory)
+            raise RuntimeError("on purpose")
+
+    with pytest.raises(RuntimeError, match="on purpose"):
+        fail()
+    assert not dump(store, used[0])
 
 
 def test_what_a_killed_run_left_is_deleted_and_built_anew(
@@ -62,7 +67,7 @@ def test_what_a_killed_run_left_is_deleted_and_built_anew(
         left.fill(garden.sessions[:1], {})
     with temporary_memory(garden, apart, HashingEmbedder(), "built-in") as opened:
         assert opened.memory == name
-        assert sum(one.startswith("Utterance ") for one in dump(store, name)) == 12
+        assert utterances(dump(store, name)) == 12
     assert not dump(store, name)
 
 
@@ -91,9 +96,9 @@ def test_a_memory_that_was_not_begun_is_not_filled(
 
 def test_the_same_data_is_not_measured_twice_at_once(garden: LabelledMemory, apart: Settings) -> None:
     with temporary_memory(garden, apart, HashingEmbedder(), "none"):
+        again = temporary_memory(garden, apart, HashingEmbedder(), "none")
         with pytest.raises(InputError, match="another evaluation of this data"):
-            with temporary_memory(garden, apart, HashingEmbedder(), "none"):
-                pass
+            again.__enter__()
         with temporary_memory(garden, apart, HashingEmbedder(), "built-in"):
             pass
 
@@ -103,7 +108,8 @@ def test_clues_are_none_or_ready_or_their_own(
 ) -> None:
     def clues(mode: str) -> set[str]:
         with temporary_memory(garden, apart, HashingEmbedder(), mode) as opened:
-            return {name.removeprefix("Clue ") for name in dump(store, opened.memory) if name.startswith("Clue ")}
+            held = dump(store, opened.memory)
+        return {name.removeprefix("Clue ") for name in held if name.startswith("Clue ") and "->" not in name}
 
     assert clues("none") == set()
     built_in = clues("built-in")

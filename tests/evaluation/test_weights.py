@@ -9,6 +9,7 @@ from assomem.errors import InputError
 from assomem.evaluation.ablations import ABLATIONS, ablated
 from assomem.evaluation.features import QuestionFeatures
 from assomem.evaluation.weights import cross_validated, known_weights, learnt_for, of_others
+from assomem.fusion import ReadingWeights
 
 NAMES = ("words", "cosine", "clue walk", "said")
 
@@ -38,10 +39,9 @@ def hash_of(text: str) -> int:
     return sum(ord(character) * 31**place for place, character in enumerate(text)) % 2**32
 
 
-def strongest(weights: object) -> str:
-    assert isinstance(weights, dict)
-    flat = {name: weight for shares in weights.values() for name, weight in shares.items()}  # pyright: ignore
-    return max(flat, key=lambda name: flat[name])  # pyright: ignore
+def strongest(weights: ReadingWeights) -> str:
+    flat = {name: weight for shares in weights.values() for name, weight in shares.items()}
+    return max(flat, key=lambda name: flat[name])
 
 
 def test_a_memory_is_ranked_with_what_the_other_memories_teach() -> None:
