@@ -133,9 +133,7 @@ def read_ready_made(lines: Iterable[str]) -> Iterator[ReadyMadeClue]:
         try:
             record: object = json.loads(line)
         except (ValueError, RecursionError):
-            raise InputError(
-                f"{where}: not JSON; each line is one object, cut or joined lines are not"
-            ) from None
+            raise InputError(f"{where}: not JSON; each line is one object, cut or joined lines are not") from None
         if not isinstance(record, dict):
             raise InputError(f"{where}: must be an object, not {type(record).__name__}")
         fields = cast(dict[str, object], record)
@@ -143,8 +141,7 @@ def read_ready_made(lines: Iterable[str]) -> Iterator[ReadyMadeClue]:
         kind = _line_text(fields.get("kind"), f"{where}: kind")
         if not _KIND.fullmatch(kind):
             raise InputError(
-                f"{where}: kind must be one of {', '.join(KINDS)}, or another lower-case word of at most 32 "
-                "characters"
+                f"{where}: kind must be one of {', '.join(KINDS)}, or another lower-case word of at most 32 characters"
             )
         text = _line_text(fields.get("text"), f"{where}: text")
         ids = fields.get("utterance_ids")
@@ -261,9 +258,7 @@ def _find_names(
         if not _shouted(words)
         for mention in _mentions(turn, texts[turn], words, small, speakers)
     ]
-    sure = {
-        normalised(one.text) for one in mentions if not one.opens or one.person == _CLEAR
-    } | speakers.keys()
+    sure = {normalised(one.text) for one in mentions if not one.opens or one.person == _CLEAR} | speakers.keys()
     sure |= {part for name in sure for part in name.split() if len(part) > 2 and part not in _NOT_NAMES}
     mentions = [kept for one in mentions if (kept := _settled(one, talk, sure)) is not None]
     mentions += [
@@ -279,9 +274,7 @@ def _find_names(
         by_name[normalised(mention.text)].append(mention)
     spoken = sum(not word.opens for words in talk for word in words)
     # Where every fifth word has a capital (German, headlines), a capital alone names nobody.
-    by_capital_alone = sum(one.last - one.first + 1 for one in mentions if not one.opens) * 5 < max(
-        spoken, 50
-    )
+    by_capital_alone = sum(one.last - one.first + 1 for one in mentions if not one.opens) * 5 < max(spoken, 50)
 
     grouped: dict[tuple[ClueKind, str], list[_Mention]] = defaultdict(list)
     things: set[tuple[int, int]] = set()
@@ -410,11 +403,7 @@ def _mention(
     article = before in _ARTICLES
     preposition, earlier = (second, _before(words, first, 3)) if article else (before, second)
     after = words[last + 1] if last + 1 < len(words) and words[last + 1].gap == " " else None
-    relative = (
-        last + 1 < len(words)
-        and words[last + 1].gap == ", "
-        and words[last + 1].lower in ("he", "she", "who")
-    )
+    relative = last + 1 < len(words) and words[last + 1].gap == ", " and words[last + 1].lower in ("he", "she", "who")
     then = words[last + 2].lower if after is not None and last + 2 < len(words) else ""
 
     short = name[:2].isupper() and len(name) <= 6  # an abbreviation: NHS, APIs
@@ -425,23 +414,12 @@ def _mention(
         titled
         or normalised(name) in speakers
         or before in _BEFORE_PEOPLE
-        or (
-            after is not None
-            and not owns
-            and (after.lower in _DONE_BY_PEOPLE or (after.lower, then) == ("and", "i"))
-        )
+        or (after is not None and not owns and (after.lower in _DONE_BY_PEOPLE or (after.lower, then) == ("and", "i")))
     ):
         person = _CLEAR
-    elif (
-        owns
-        or before in ("with", "and")
-        or relative
-        or (preposition in ("to", "from") and earlier in _SAID_TO)
-    ):
+    elif owns or before in ("with", "and") or relative or (preposition in ("to", "from") and earlier in _SAID_TO):
         person = 1
-    if saint or (
-        first != last and not titled and (closing.lower in _PLACE_ENDS or opening.lower in _PLACE_BEGINS)
-    ):
+    if saint or (first != last and not titled and (closing.lower in _PLACE_ENDS or opening.lower in _PLACE_BEGINS)):
         place = _CLEAR
     elif not titled and not owns and not attributive:
         if preposition in _BEFORE_PLACES or (preposition in ("to", "from") and earlier in _TRAVELS):
@@ -562,9 +540,7 @@ def _turns_with(phrase: _Phrase, stems_said: Sequence[frozenset[str]]) -> tuple[
     return tuple(turn for turn, said in enumerate(stems_said) if turn in phrase.turns or stems <= said)
 
 
-def _runs(
-    turn: int, words: Sequence[_Word], small: frozenset[str], names: _Names
-) -> Iterator[tuple[list[int], bool]]:
+def _runs(turn: int, words: Sequence[_Word], small: frozenset[str], names: _Names) -> Iterator[tuple[list[int], bool]]:
     """Runs of content words, by position in the turn, and whether the word in front announces a noun."""
     run: list[int] = []
     nominal = False
@@ -573,9 +549,7 @@ def _runs(
             yield run, nominal
             run = []
         telling = (turn, index) in names.things or (
-            _is_content(word.lower)
-            and (turn, index) not in names.taken
-            and (word.lower in small or not word.capital)
+            _is_content(word.lower) and (turn, index) not in names.taken and (word.lower in small or not word.capital)
         )
         if not telling:
             if run:
@@ -677,9 +651,7 @@ _SAID_TO = _list(
     "compared"
 )
 _BEFORE_PLACES = _list("in at near around through via across into inside outside towards toward beyond above")
-_PERHAPS_BEFORE_PLACES = _list(
-    "on visit visits visited visiting reach reached explore explored exploring tour toured"
-)
+_PERHAPS_BEFORE_PLACES = _list("on visit visits visited visiting reach reached explore explored exploring tour toured")
 _TRAVELS = _list(
     "move moves moved moving travel travelled traveled travelling traveling drive drove driving fly flew "
     "flying sail sailed trip trips journey train bus ferry flight road cycled hiked emigrated commute"
@@ -781,9 +753,7 @@ _COMMON = _list(
 # Words that often begin a sentence in front of a name.
 _NOT_OPENING = _NOT_CONTENT | _BEFORE_PEOPLE | _COMMON
 
-_NOUNS_IN_LY = _list(
-    "family belly jelly lily fly supply assembly butterfly rally ally bully anomaly monopoly"
-)
+_NOUNS_IN_LY = _list("family belly jelly lily fly supply assembly butterfly rally ally bully anomaly monopoly")
 
 _BEFORE_NOUNS = _list(
     "a an the my your his her its our their this these those some any no each every another both few "

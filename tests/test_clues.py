@@ -210,9 +210,7 @@ def test_the_topic_is_one_and_anchors_every_utterance_that_has_a_word() -> None:
 
 
 def test_kinds_come_in_a_fixed_order_and_within_bounds() -> None:
-    people = "A: " + " ".join(
-        f"I met Mira{chr(97 + i)}{chr(97 + j)} too." for i in range(10) for j in range(10)
-    )
+    people = "A: " + " ".join(f"I met Mira{chr(97 + i)}{chr(97 + j)} too." for i in range(10) for j in range(10))
     for clues in [*_sample().values(), extract(_session(people))]:
         order = [KINDS.index(clue.kind) for clue in clues]
         assert order == sorted(order)

@@ -68,9 +68,7 @@ def test_utterance_ids_are_unique_and_name_their_session() -> None:
 def test_sessions_are_whole_and_follow_each_other_in_time() -> None:
     rows = _utterances()
     starts = [
-        row["session_id"]
-        for i, row in enumerate(rows)
-        if i == 0 or rows[i - 1]["session_id"] != row["session_id"]
+        row["session_id"] for i, row in enumerate(rows) if i == 0 or rows[i - 1]["session_id"] != row["session_id"]
     ]
     assert len(starts) == len(set(starts))
     moments = [_moment(row["timestamp"]) for row in rows]
