@@ -70,13 +70,16 @@ def session_utterance(index: IndexedMemory, asked: Asked) -> list[int]:
 def topic_grouping(index: IndexedMemory, asked: Asked) -> list[int]:
     """Topic grouping of the paper: topics narrow the search, then utterances are compared.
 
-    The 10 topics nearest to the question, then all of their utterances by cosine. Ours: what else there is follows by
-    cosine, so that a memory with few or no topics still gives a full list.
+    The 10 topics nearest to the question, then all of their utterances by cosine. Ours: a topic is near by its text and
+    by the mean of its utterances' vectors, each spread alike over the topics, since a text of a few words alone often
+    misses; and what else there is follows by cosine, so that a memory with few or no topics still gives a full list.
     """
     topics = [number for number, clue in enumerate(index.clues) if clue.kind == "topic"]
     inside = np.zeros(len(index), bool)
     if topics:
-        closeness = index.clue_vectors[topics] @ asked.vector
+        means = unit(np.stack([index.vectors[list(index.clues[number].members)].mean(axis=0) for number in topics]))
+        by_text, by_mean = ((rows @ asked.vector).astype(np.float64) for rows in (index.clue_vectors[topics], means))
+        closeness = _standard(by_text) + _standard(by_mean)
         for place in np.argsort(-closeness, kind="stable")[:NEAREST_TOPICS]:
             inside[list(index.clues[topics[int(place)]].members)] = True
     return [*by_score(asked.cosine, asked.allowed & inside), *by_score(asked.cosine, asked.allowed & ~inside)]

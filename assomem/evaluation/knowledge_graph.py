@@ -6,7 +6,6 @@ utterances are what is measured.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assomem.evaluation.baselines import by_score, fused
 from assomem.evaluation.indexed import Asked, IndexedMemory
@@ -20,8 +19,7 @@ NEAREST_ENTITIES = 5
 def knowledge_graph(index: IndexedMemory, asked: Asked) -> list[int]:
     """Facts, entities and vectors, each giving a list of utterances, joined by reciprocal rank fusion.
 
-    1. Entities: those whose every term the question holds, and the 5 nearest by vector at half weight. An utterance
-       gets the sum of ln(N / utterances of the entity) over the entities it belongs to; ties by cosine.
+    1. Entities: those whose every term the question holds, and the 5 nearest by vector. Their utterances by cosine.
     2. Facts: those that share an utterance with an entity the question names, and the 20 nearest by vector. An
        utterance gets the cosine of its best fact; ties by its own.
     3. Every utterance by cosine, as Mem0 searches its vectors beside its graph.
@@ -34,11 +32,11 @@ def knowledge_graph(index: IndexedMemory, asked: Asked) -> list[int]:
         number for number in entities if (spelled := terms(index.clues[number].text)) and words.issuperset(spelled)
     }
     near = sorted(entities, key=lambda number: -closeness[number])[:NEAREST_ENTITIES]
-    reached = np.zeros(len(index))
+    reached = np.zeros(len(index), bool)
     touched = np.zeros(len(index), bool)
     for number in named.union(near):
         members = list(index.clues[number].members)
-        reached[members] += (1.0 if number in named else 0.5) * np.log(len(index) / len(members))
+        reached[members] = True
         touched[members] |= number in named
     nearest = set(sorted(facts, key=lambda number: -closeness[number])[:NEAREST_FACTS])
     told = np.full(len(index), -np.inf)
@@ -46,11 +44,7 @@ def knowledge_graph(index: IndexedMemory, asked: Asked) -> list[int]:
         members = list(index.clues[number].members)
         if number in nearest or touched[members].any():
             told[members] = np.maximum(told[members], closeness[number])
-    by_fact = _ranked(told, asked, np.isfinite(told))
-    by_entity = _ranked(reached, asked, reached > 0)
+    numbers = np.flatnonzero(np.isfinite(told) & asked.allowed)
+    by_fact: list[int] = numbers[np.lexsort((-asked.cosine[numbers], -told[numbers]))].tolist()
+    by_entity = by_score(asked.cosine, reached & asked.allowed)
     return fused([by_fact, by_entity, by_score(asked.cosine, asked.allowed)])
-
-
-def _ranked(scores: NDArray[np.float64], asked: Asked, held: NDArray[np.bool_]) -> list[int]:
-    numbers = np.flatnonzero(held & asked.allowed)
-    return numbers[np.lexsort((-asked.cosine[numbers], -scores[numbers]))].tolist()

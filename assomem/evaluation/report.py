@@ -61,7 +61,7 @@ def html(results: Results) -> str:
     for title, columns, rows in _density_tables(results):
         body += [f"<h3>{escape(title)}</h3>", _html_table(columns, rows)]
     style = (
-        "body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#222}"
+        "body{font:15px/1.5 system-ui,sans-serif;max-width:84rem;margin:2rem auto;padding:0 1rem;color:#222}"
         "table{border-collapse:collapse;margin:.5rem 0 1.5rem}th,td{padding:.25rem .7rem;border-bottom:1px solid #ddd;"
         "text-align:right;white-space:nowrap}th:first-child,td:first-child{text-align:left}svg{max-width:100%}"
     )

@@ -565,6 +565,7 @@ def _write_utterances(
                     "speaker": one.given.speaker,
                     "speaker_key": speaker_key(one.given.speaker),
                     "text": one.given.text,
+                    "asks": "?" in one.given.text,
                     "said_at": said_at,
                     "instant": instant,
                     "means_from": [start for start, _ in one.meant] or None,

@@ -37,5 +37,5 @@ RETURN
   coalesce(piece_cosine, 2 * vector.similarity.cosine(utterance.embedding, $vector) - 1) AS cosine,
   before.ordinal AS before_ordinal,
   2 * vector.similarity.cosine(before.embedding, $vector) - 1 AS before_cosine,
-  next.cosine AS before_link, coalesce(before.text CONTAINS '?', false) AS before_asks
+  next.cosine AS before_link, coalesce(before.asks, false) AS before_asks
 ORDER BY ordinal
