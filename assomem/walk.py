@@ -124,7 +124,7 @@ def power_iteration(
     start = np.zeros(nodes)
     start[list(seeds)] = [(1 - damping) * bias for bias in seeds.values()]
     ranks = start.copy()
-    for _ in range(iterations):
+    for _ in range(iterations - 1):  # GDS counts the start as the first one
         ranks = start + damping * np.bincount(target, share * ranks[source], nodes)
     return ranks
 

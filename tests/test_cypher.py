@@ -315,7 +315,7 @@ def test_a_plan_reads_through_indexes_and_not_everything(
     explained = query.text.replace("CYPHER 25", "CYPHER 25 EXPLAIN", 1)
     with driver.session(database="neo4j") as session:
         plan: Any = session.run(explained, parameters(query, facts[0])).consume().plan  # pyright: ignore[reportUnknownVariableType]
-    scans = {operator for operator in operators(summary.plan) if operator.endswith("Scan")}
+    scans = {operator for operator in operators(plan) if operator.endswith("Scan")}
     # These two list what there is of a kind, and there are few.
     listed = {"memories/list": {"NodeByLabelScan"}, "schema/applied": {"NodeByLabelScan"}}
     assert scans <= listed.get(name, set())
