@@ -23,7 +23,7 @@ from assomem.answer import Citation, write_answer
 from assomem.candidates import Filters, Layouts, MemoryState
 from assomem.clues import ReadyMadeClue
 from assomem.dialogue import Session, Utterance, check_memory_name, check_sessions, identity
-from assomem.errors import ClosedError, InputError, TimezoneNeeded, UnknownMemory
+from assomem.errors import ClosedError, InputError, LoginRefused, TimezoneNeeded, UnknownMemory
 from assomem.evidence import Evidence, Explanation, SearchResult
 from assomem.fusion import Preset
 from assomem.graph import Forgotten, Neighbours, Remembered
@@ -97,6 +97,7 @@ class AssoMem:
         self._neighbours = Neighbours()
         self._layouts = Layouts()
         self._closed = False
+        self._refused: LoginRefused | None = None
 
     # -- writing
 
@@ -354,6 +355,9 @@ class AssoMem:
 
         if self._closed:
             raise ClosedError("this memory was closed; open a new one")
+        if self._refused is not None:
+            # Neo4j locks an account after a few wrong passwords: one try is enough.
+            raise self._refused
         address = locate(self.settings, progress=self._progress)
         opened = Store(
             address.uri,
@@ -364,8 +368,9 @@ class AssoMem:
         )
         try:
             store.prepare(opened)
-        except BaseException:
+        except BaseException as error:
             opened.close()
+            self._refused = error if isinstance(error, LoginRefused) else None
             raise
         return opened
 

@@ -58,6 +58,10 @@ PARAMETERS: dict[str, Callable[["Facts"], dict[str, Any]]] = {
     "forget/delete_utterances": lambda f: {"uids": f.uids},
     "forget/end_all": lambda f: {},
     "forget/lock_memory": lambda f: {},
+    "forget/set_wordings": lambda f: {
+        "rows": [{"uid": uid, "text": "left", "wordings": ["left"]} for uid in f.clue_uids]
+    },
+    "forget/wordings": lambda f: {"uids": f.clue_uids},
     "forget/some_nodes": lambda f: {"limit": 100_000},
     "forget/utterances": lambda f: {"uids": f.uids},
     "graph/anchored": lambda f: {"session_ids": f.session_ids},

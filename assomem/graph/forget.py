@@ -45,6 +45,8 @@ def forget_utterances(store: Store, memory: str, uids: Sequence[str], neighbours
         for session_id in sorted({row["session_id"] for row in rows}):
             _mend_session(transaction, memory, session_id, states[0])
         clue_uids = sorted({uid for row in rows for uid in row["clue_uids"]})
+        forgotten = {term for row in rows for term in terms(f"{row['speaker']}: {row['text']}")}
+        _clear_wordings(transaction, memory, clue_uids, forgotten)
         counted = transaction.run(load("graph/count_support"), memory=memory, uids=clue_uids)
         transaction.run(
             load("graph/count_in"),
@@ -79,6 +81,24 @@ def forget_memory(store: Store, memory: str, neighbours: Neighbours) -> Forgotte
     store.write(load("forget/end_all"), memory=memory)
     neighbours.drop(memory)
     return Forgotten(memory, rows[0]["utterances"], clues)
+
+
+def _clear_wordings(transaction: Transaction, memory: str, uids: Sequence[str], forgotten: set[str]) -> None:
+    """Take out of clues what only forgotten utterances said.
+
+    A topic is made of phrases of several turns, and merged clues keep each other's wordings: a wording goes when it
+    holds a forgotten term that nothing which still belongs to the clue says. A clue without any left is detached, to
+    be deleted.
+    """
+    changed: list[dict[str, object]] = []
+    for row in transaction.run(load("forget/wordings"), memory=memory, uids=list(uids)):
+        said = {term for text in row["texts"] for term in terms(text)}
+        only_forgotten = forgotten - said
+        left = [wording for wording in row["wordings"] if only_forgotten.isdisjoint(terms(wording))]
+        if left != row["wordings"]:
+            text = row["text"] if row["text"] in left else (left[0] if left else None)
+            changed.append({"uid": row["uid"], "text": text, "wordings": left})
+    transaction.run(load("forget/set_wordings"), memory=memory, rows=changed)
 
 
 def _mend_session(transaction: Transaction, memory: str, session_id: str, state: Record) -> None:

@@ -42,7 +42,7 @@ PIECE_TOKENS = 126
 QUESTION_TOKENS = 62
 """Most tokens of a question that late interaction uses: the first ones."""
 
-KEPT_TOKENS = 2048
+KEPT_TOKENS = 8192
 """Most token vectors kept of one utterance: those of its first pieces, whole pieces only."""
 
 TOKEN_DIMENSIONS = 128

@@ -25,6 +25,10 @@ SHORT_REPLY_CHARACTERS = 400
 """A longer turn stands for itself: what was asked before it adds nothing."""
 OPENING_TURNS = 2
 """A dialogue's first turns tell what it is about."""
+COSINE_LEAST_RANGE = 0.05
+LATE_LEAST_RANGE = 0.1
+WORDS_LEAST_SHARE = 0.3
+"""Least ranges of `scaled`. In memories of hundreds of turns the candidates always differ by more."""
 STOP_WORD_SHARE = 0.35
 """Share of utterances that hold a given function word, about; it has no posting list to be counted in."""
 
@@ -43,17 +47,23 @@ _ASKS_ASSISTANT = re.compile(
 )
 
 
-def scaled(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def scaled(values: NDArray[np.float64], least_range: float = 0.0) -> NDArray[np.float64]:
     """Min-max over the candidates: 0 for the least, 1 for the greatest; nan counts as the least.
 
-    All zeros where all are equal, since nothing tells them apart.
+    All zeros where all are equal, since nothing tells them apart. Values that lie closer together than `least_range`
+    are stretched as if they did not: in a memory of a few turns a hair's breadth must not decide like a mile.
     """
     if not len(values):
         return values
     known = values[~np.isnan(values)]
     if not len(known) or known.max() - known.min() < 1e-12:
         return np.zeros(len(values))
-    return np.nan_to_num((values - known.min()) / (known.max() - known.min()), nan=0.0)
+    return np.nan_to_num((values - known.min()) / max(known.max() - known.min(), least_range), nan=0.0)
+
+
+def scaled_words(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Min-max of scores of words, 0 or more each; differences below a part of the greatest stay small."""
+    return scaled(values, WORDS_LEAST_SHARE * float(values.max(initial=0.0)))
 
 
 def readings(question: Question, candidates: Candidates, *, assistant: bool) -> dict[str, NDArray[np.float64]]:
@@ -67,19 +77,19 @@ def readings(question: Question, candidates: Candidates, *, assistant: bool) -> 
     mine, other = speaker_named(question.text, candidates.speakers, candidates.texts)
     short = np.array([len(text) <= SHORT_REPLY_CHARACTERS for text in candidates.texts], float)
     return {
-        "cosine": scaled(candidates.cosine),
-        "context": scaled(candidates.context_cosine),
-        "words": scaled(candidates.text_score),
-        "window": scaled(candidates.window_score),
-        "session": scaled(candidates.session_score),
-        "pairs": scaled(adjacent_pairs(question.terms, candidates)),
+        "cosine": scaled(candidates.cosine, COSINE_LEAST_RANGE),
+        "context": scaled(candidates.context_cosine, COSINE_LEAST_RANGE),
+        "words": scaled_words(candidates.text_score),
+        "window": scaled_words(candidates.window_score),
+        "session": scaled_words(candidates.session_score),
+        "pairs": scaled_words(adjacent_pairs(question.terms, candidates)),
         "speaker": mine,
         "names speaker": other,
         "role": role(question.text, candidates.speakers) if assistant else np.zeros(len(candidates)),
         "length": np.array([min(1.0, len(text) / LONG_ENOUGH_CHARACTERS) for text in candidates.texts], float),
         "first person": _holds(_FIRST_PERSON, [text[:600] for text in candidates.texts]),
         "opening": (candidates.positions <= OPENING_TURNS).astype(float),
-        "reply": scaled(candidates.reply_score) * short,
+        "reply": scaled_words(candidates.reply_score) * short,
         "time word": _holds(_TIME_WORD, [text[:1500] for text in candidates.texts])
         if _ASKS_WHEN.search(question.text)
         else np.zeros(len(candidates)),

@@ -227,3 +227,22 @@ def test_a_memory_whose_forgetting_was_cut_short_is_not_found_and_a_repeat_finis
     assert "unfinished_forgetting" in [one.check for one in memory.doctor() if repr(memory.memory) in one.says]
     assert memory.forget(everything=True).utterances == 18
     assert store.read(ALL, m=memory.memory)[0]["n"] == 0
+
+
+def test_a_topic_keeps_no_word_that_only_a_forgotten_turn_said(memory: AssoMem, store: Store) -> None:
+    memory.remember(
+        [
+            Session(
+                "s",
+                [
+                    Utterance("Mira", "The xylophone lessons begin in March, xylophone lessons at last"),
+                    Utterance("Tove", "The brass lamp is broken, the brass lamp in the hall"),
+                ],
+            )
+        ]
+    )
+    assert any("xylophone" in clue["text"].lower() for clue in memory.clues())
+    memory.forget(utterance_id="s:1")
+    left = memory.clues()
+    assert not [clue for clue in left if "xylophone" in f"{clue['text']} {clue['wordings']}".lower()]
+    assert any("lamp" in clue["text"].lower() for clue in left)

@@ -399,9 +399,9 @@ def test_the_last_sentence_of_a_long_turn_is_found_by_its_meaning_alone(
     assert not set(terms(question)) & set(terms(long))
     (found,) = memory.explain(question, utterance_id="s:16")
     assert found.rank is not None
-    assert found.rank <= 10
-    # The only one of 31 with the greatest cosine, by its last piece.
-    assert next(one.value for one in found.contributions if one.reading == "cosine") == 1.0
+    assert found.rank == 1
+    # By its last piece.
+    assert next(one.value for one in found.contributions if one.reading == "cosine") > 0.9
     memory.forget(everything=True)
 
 
