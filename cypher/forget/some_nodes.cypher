@@ -21,7 +21,8 @@ CALL () {
   UNION ALL
   MATCH (node:Unfinished {memory: $memory}) WHERE node.token IS NOT NULL RETURN node
 }
-WITH node
+WITH DISTINCT node
 LIMIT $limit
-DETACH DELETE node
-RETURN count(*) AS deleted
+WITH collect(node) AS nodes
+FOREACH (node IN nodes | DETACH DELETE node)
+RETURN size(nodes) AS deleted

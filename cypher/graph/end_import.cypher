@@ -7,6 +7,8 @@
 CYPHER 25
 MATCH (unfinished:Unfinished {memory: $memory})
 WHERE
-  unfinished.token = $token
-  OR unfinished.token IS NOT NULL AND all(one IN unfinished.session_ids WHERE one IN $session_ids)
-DELETE unfinished
+  unfinished.token IS NOT NULL
+  AND (unfinished.token = $token OR all(one IN unfinished.session_ids WHERE one IN $session_ids))
+// Collected first: some plans would look at a mark again after its deletion.
+WITH collect(DISTINCT unfinished) AS marks
+FOREACH (mark IN marks | DELETE mark)
