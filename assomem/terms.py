@@ -44,6 +44,8 @@ def terms(text: str) -> list[str]:
     English words are stemmed (Snowball); East Asian runs become overlapping pairs of characters; emoji are terms.
     Stop words are left out. Empty for a text without words.
     """
+    # Half a surrogate pair is no character, and no property of a node could hold it.
+    text = text.encode("utf-8", "ignore").decode("utf-8")
     found: list[str] = []
     for word in _WORD.findall(_POSSESSIVE.sub("", unicodedata.normalize("NFKC", text).lower())):
         if _EASTERN.match(word):

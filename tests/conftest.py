@@ -57,7 +57,7 @@ def cache() -> Path:
 
 
 @pytest.fixture(scope="session")
-def settings(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Settings:
+def shared_settings(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Settings:
     """Settings of the test server: a temporary home, or the server that ASSOMEM_TEST_NEO4J_URI names."""
     given: dict[str, object] = {"home": tmp_path_factory.mktemp("home"), "cache": cache, "timezone": "UTC"}
     if "ASSOMEM_TEST_NEO4J_URI" in _GIVEN:
@@ -67,8 +67,15 @@ def settings(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Settings:
 
 
 @pytest.fixture(scope="session")
-def server(settings: Settings) -> Iterator[Address]:
+def settings(shared_settings: Settings) -> Settings:
+    """The same under a shorter name, which the tests of the server itself use for their own."""
+    return shared_settings
+
+
+@pytest.fixture(scope="session")
+def server(shared_settings: Settings) -> Iterator[Address]:
     """The address of a real Neo4j with GDS, running for the whole session."""
+    settings = shared_settings
     yield locate(settings) if settings.neo4j_uri else up(settings)
     if not settings.neo4j_uri:
         down(settings)

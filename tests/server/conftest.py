@@ -18,7 +18,7 @@ def shared_cache() -> Path:
 
 
 @pytest.fixture(scope="module")
-def own_settings(tmp_path_factory: pytest.TempPathFactory, shared_cache: Path) -> Generator[Settings]:
+def settings(tmp_path_factory: pytest.TempPathFactory, shared_cache: Path) -> Generator[Settings]:
     """A home of this module's own; whatever runs there at the end is stopped."""
     settings = read_settings(home=tmp_path_factory.mktemp("server") / "home", cache=shared_cache)
     yield settings
