@@ -259,6 +259,8 @@ class AssoMem:
         ranked = self._rank(question, filters, preset, clock, also=utterance_id)
         if utterance_id is None:
             return [ranked.explanation(index, k) for index in ranked.order[:k]]
+        if utterance_id not in ranked.found.utterance_ids:
+            raise InputError(f"utterance {utterance_id!r}: was forgotten a moment ago")
         return [ranked.explanation(ranked.found.utterance_ids.index(utterance_id), k)]
 
     # -- forgetting, and looking at what is there
@@ -286,7 +288,13 @@ class AssoMem:
             if utterance_id is not None
             else graph.session_uids(self._store, self.memory, scopes[0])
         )
-        return graph.forget_utterances(self._store, self.memory, uids, self._neighbours)
+        done = graph.forget_utterances(self._store, self.memory, uids, self._neighbours)
+        if not done.utterances:
+            raise InputError(
+                f"forget: memory {self.memory!r} has no {'session' if session_id is not None else 'utterance'} "
+                f"{scopes[0]!r}; nothing was deleted. assomem sessions and assomem show list the ids there are"
+            )
+        return done
 
     def memories(self) -> list[dict[str, Any]]:
         """The memories of this database by name, each with counts of utterances, sessions and clues."""

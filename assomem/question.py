@@ -89,7 +89,6 @@ def understand(text: str, asked_at: datetime, embedder: Embedder, *, max_charact
             f"question: has {len(text):,} characters, allowed are {max_characters:,} (ASSOMEM_MAX_QUESTION_CHARACTERS)"
         )
     text = well_formed(text)
-    text = well_formed(text)
     embedding = embedder.embed_question(text)
     return Question(
         text=text,

@@ -175,7 +175,9 @@ class Ranker:
             )
         )
         late = [ranked.closeness.get(ordinal, np.nan) for ordinal in found.ordinals.tolist()]
-        ranked.readings["late interaction"] = relevance.scaled(np.array(late, np.float64), relevance.LATE_LEAST_RANGE)
+        ranked.readings["late interaction"] = relevance.below_best(
+            np.array(late, np.float64), relevance.LATE_LEAST_RANGE
+        )
 
     def _read_paper_signals(self, ranked: "Ranked", clock: Clock) -> None:
         question, found, readings = ranked.question, ranked.found, ranked.readings

@@ -74,9 +74,10 @@ PARAMETERS: dict[str, Callable[["Facts"], dict[str, Any]]] = {
     "graph/end_import": lambda f: {"token": "token", "session_ids": f.session_ids},
     "graph/known_clues": lambda f: {"uids": f.clue_uids},
     "graph/known_utterances": lambda f: {"utterance_ids": f.utterance_ids},
-    "graph/lock_memory": lambda f: {
+    "graph/make_memory": lambda f: {
         "key": "unused", "embedder": "unused", "embedder_name": "unused", "dimensions": 3,
-    },
+    },    "graph/lock_memory": lambda f: {},
+
     "graph/move_utterances": lambda f: {
         "rows": [{"uid": uid, "position": place} for place, uid in enumerate(f.uids, start=1000)]
     },

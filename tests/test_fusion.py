@@ -201,7 +201,7 @@ def test_a_wrong_file_is_refused_with_the_reason_and_the_way_out(tmp_path: Path,
     file = written(tmp_path, content)
     with pytest.raises(SettingsError) as caught:
         weights_for("default", "people, dated", file)
-    for part in (says, str(file), "assomem fit"):
+    for part in (says, str(file), "weights.json shows the form"):
         assert part in str(caught.value)
 
 
@@ -213,4 +213,4 @@ def test_a_missing_file_a_folder_and_bytes_that_are_no_text_are_refused_by_name(
         with pytest.raises(SettingsError, match=says) as caught:
             weights_for("paper", "people, dated", file)
         assert str(file) in str(caught.value)
-        assert "assomem fit" in str(caught.value)
+        assert "weights.json shows the form" in str(caught.value)

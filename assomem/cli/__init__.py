@@ -13,6 +13,8 @@ Exit codes: 0 done, 1 failed, 2 wrong use, 130 interrupted.
 """
 
 import io
+import logging
+import os
 import sys
 from typing import NoReturn
 
@@ -72,6 +74,10 @@ def main() -> NoReturn:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A console that cannot show a character shows a question mark; it never ends the command.
         sys.stdout.reconfigure(errors="replace")
+    # The driver's own words about tries that it repeats help nobody; what fails in the end is said once.
+    logging.getLogger("neo4j").setLevel(logging.CRITICAL)
+    # Whatever the locale, arguments are UTF-8: a locale that cannot hold them must not change what is stored.
+    sys.argv[1:] = [os.fsencode(argument).decode("utf-8", "surrogateescape") for argument in sys.argv[1:]]
     try:
         code = cli.main(prog_name="assomem", standalone_mode=False)
     except click.ClickException as error:

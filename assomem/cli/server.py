@@ -7,6 +7,7 @@ import click
 
 from assomem.cli.options import announce_start, confirmed, given_settings, json_option, open_memory
 from assomem.cli.output import counted, note, print_json, say, table
+from assomem.errors import InputError
 
 if TYPE_CHECKING:
     from assomem.server import Address
@@ -49,6 +50,11 @@ def down(remove: bool, yes: bool, as_json: bool) -> None:
     settings = given_settings()
     if yes and not remove:
         raise click.UsageError("--yes confirms --remove; alone it means nothing")
+    if settings.neo4j_uri is not None or settings.neo4j_file is not None:
+        raise InputError(
+            "ASSOMEM_NEO4J_URI or ASSOMEM_NEO4J_FILE names another server, which this program did not start and does "
+            "not stop; unset it to stop the managed one"
+        )
     if remove and not confirmed(f"Delete every memory in {settings.home}?", yes=yes):
         note("nothing was deleted")
         raise click.exceptions.Exit(1)

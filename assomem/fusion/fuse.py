@@ -51,7 +51,7 @@ ReadingWeights = Mapping[str, Mapping[str, float]]
 """signal → reading → weight; all of them sum to 1."""
 
 
-_WAY_OUT = "`assomem fit` writes such a file; leave out --weights and ASSOMEM_WEIGHTS to use the shipped one"
+_WAY_OUT = "The shipped assomem/weights.json shows the form; leave out --weights and ASSOMEM_WEIGHTS to use it"
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,13 +64,15 @@ class Remembered:
     unchanged: int = 0
     """Utterances that were there already; they were left as they are."""
     clues: int = 0
-    """Clues of the new utterances."""
+    """Clues that the new utterances belong to, each once."""
     in_pieces: int = 0
     """New utterances longer than the embedder's window, embedded in pieces."""
     degraded: list[str] = field(default_factory=list[str])
     """What did not work as configured, in words."""
     milliseconds: dict[str, float] = field(default_factory=dict[str, float])
     """Time spent, by part, with `total`."""
+    touched_clues: set[str] = field(default_factory=set[str], repr=False)
+    """Uids of those clues."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,12 @@ def write(
     if progress is not None and done.unchanged:
         progress(done.unchanged)
     changed = [(session, new) for session, new in fresh if new or _clues_missing(store, memory, session, given)]
+    lost = _pointing_nowhere(sessions, given)
+    if lost:
+        done.degraded.append(
+            f"{lost} ready-made clues name no session or no utterance of this import and were left out; check their "
+            "session_id and utterance_ids"
+        )
     long = sum(len(new) for _, new in changed) >= MARKED_FROM
     token = secrets.token_hex(8)
     ids = [session.session_id for session, _ in changed]
@@ -190,6 +198,7 @@ def append(
 
 
 def _finished(done: Remembered, begun: float) -> Remembered:
+    done.clues = len(done.touched_clues)
     done.milliseconds["total"] = (time.perf_counter() - begun) * 1000
     done.milliseconds = {part: round(value, 1) for part, value in done.milliseconds.items()}
     _log.info(
@@ -244,6 +253,16 @@ def _unchanged(rows: Sequence[Record], given: Mapping[str, CheckedUtterance]) ->
         if row["text"] != one.text or row["session_id"] != one.session_id:
             raise conflict(one.utterance_id)
         yield one.utterance_id
+
+
+def _pointing_nowhere(sessions: Sequence[CheckedSession], ready_made: Mapping[str, Sequence[ReadyMadeClue]]) -> int:
+    """How many ready-made clues have no utterance among those given."""
+    ids = {session.session_id: {one.utterance_id for one in session.utterances} for session in sessions}
+    return sum(
+        ids.get(session_id, set()).isdisjoint(clue.utterance_ids)
+        for session_id, clues in ready_made.items()
+        for clue in clues
+    )
 
 
 def _batches(
@@ -310,14 +329,14 @@ def _store_parts(
     extracted = time.perf_counter()
     done.milliseconds["clues"] += (extracted - started) * 1000
 
-    def work(transaction: Transaction) -> tuple[tuple[str, int], Known, int, int]:
+    def work(transaction: Transaction) -> tuple[tuple[str, int], Known, int, set[str]]:
         return _in_transaction(transaction, memory, parts, vectors, embedder, neighbours, unnamed=unnamed)
 
     revision, known, new, clues = store.transaction(work)
     neighbours.give(memory, revision, known)
     done.new += new
     done.unchanged += sum(len(part.new) for part in parts) - new
-    done.clues += clues
+    done.touched_clues |= clues
     done.milliseconds["store"] += (time.perf_counter() - extracted) * 1000
 
 
@@ -419,7 +438,7 @@ def _in_transaction(
     neighbours: Neighbours,
     *,
     unnamed: bool,
-) -> tuple[tuple[str, int], Known, int, int]:
+) -> tuple[tuple[str, int], Known, int, set[str]]:
     """Write one batch.
 
     Returns:
@@ -432,9 +451,11 @@ def _in_transaction(
     given = {one.given.utterance_id: one.given for part in parts for one in part.new}
     rows = transaction.run(load("graph/known_utterances"), memory=memory, utterance_ids=list(given))
     late = set(_unchanged(rows, given))
+    # A part that was all stored meanwhile brings no clues either; one without utterances was given for its clues.
     parts = [
-        _Part(part.session, [one for one in part.new if one.given.utterance_id not in late], part.clues)
+        replace(part, new=left)
         for part in parts
+        if (left := [one for one in part.new if one.given.utterance_id not in late]) or not part.new
     ]
     new = [one for part in parts for one in part.new]
     key, revision = str(state["key"]), int(state["revision"])
@@ -469,14 +490,20 @@ def _locked(transaction: Transaction, memory: str, embedder: Embedder) -> Record
         EmbedderMismatch: it was built with another embedder.
         InputError: it is being forgotten.
     """
-    state = transaction.run(
-        load("graph/lock_memory"),
-        memory=memory,
-        key=secrets.token_hex(6),
-        embedder=embedder.fingerprint,
-        embedder_name=embedder.name,
-        dimensions=embedder.dimensions,
-    )[0]
+    # A memory that is there is locked at once: MERGE would share a lock first, and two writers who both wait to have it
+    # alone would deadlock.
+    states = transaction.run(load("graph/lock_memory"), memory=memory)
+    if not states:
+        transaction.run(
+            load("graph/make_memory"),
+            memory=memory,
+            key=secrets.token_hex(6),
+            embedder=embedder.fingerprint,
+            embedder_name=embedder.name,
+            dimensions=embedder.dimensions,
+        )
+        states = transaction.run(load("graph/lock_memory"), memory=memory)
+    state = states[0]
     _compare_embedder(memory, state, embedder)
     if state["forgetting"]:
         raise InputError(
@@ -648,8 +675,8 @@ def _write_clues(
     vectors: Mapping[str, NDArray[np.float32]],
     embedder: Embedder,
     known: Known,
-) -> int:
-    """Write clues and BELONGS, merging by δ. Returns how many clues the batch touched."""
+) -> set[str]:
+    """Write clues and BELONGS, merging by δ. Returns the uids of the clues it touched."""
     merged: dict[str, str] = {}
     rows: list[dict[str, object]] = []
     similar: list[dict[str, object]] = []
@@ -693,7 +720,7 @@ def _write_clues(
         transaction.run(load("graph/write_belongs"), memory=memory, rows=belongs)
         transaction.run(load("graph/write_similar_clues"), memory=memory, rows=similar)
         transaction.run(load("graph/count_support"), memory=memory, uids=uids)
-    return len(set(merged.values()))
+    return set(merged.values())
 
 
 def _write_similar(

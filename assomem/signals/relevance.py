@@ -28,7 +28,7 @@ OPENING_TURNS = 2
 COSINE_LEAST_RANGE = 0.05
 LATE_LEAST_RANGE = 0.1
 WORDS_LEAST_SHARE = 0.3
-"""Least ranges of `scaled`. In memories of hundreds of turns the candidates always differ by more."""
+"""Least ranges of `below_best`. In memories of hundreds of turns the candidates always differ by more."""
 STOP_WORD_SHARE = 0.35
 """Share of utterances that hold a given function word, about; it has no posting list to be counted in."""
 
@@ -47,23 +47,36 @@ _ASKS_ASSISTANT = re.compile(
 )
 
 
-def scaled(values: NDArray[np.float64], least_range: float = 0.0) -> NDArray[np.float64]:
+def scaled(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Min-max over the candidates: 0 for the least, 1 for the greatest; nan counts as the least.
 
-    All zeros where all are equal, since nothing tells them apart. Values that lie closer together than `least_range`
-    are stretched as if they did not: in a memory of a few turns a hair's breadth must not decide like a mile.
+    All zeros where all are equal, since nothing tells them apart.
     """
     if not len(values):
         return values
     known = values[~np.isnan(values)]
     if not len(known) or known.max() - known.min() < 1e-12:
         return np.zeros(len(values))
-    return np.nan_to_num((values - known.min()) / max(known.max() - known.min(), least_range), nan=0.0)
+    return np.nan_to_num((values - known.min()) / (known.max() - known.min()), nan=0.0)
+
+
+def below_best(values: NDArray[np.float64], least_range: float) -> NDArray[np.float64]:
+    """Min-max over the candidates, measured from the best: 1 for it, also where all are equal; nan gives 0.
+
+    Values that lie closer together than `least_range` are not stretched: in a memory of a few turns a hair's breadth
+    must not decide like a mile. Where they lie further apart this is `scaled`.
+    """
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return np.zeros(len(values))
+    spread = max(float(known.max() - known.min()), least_range)
+    return np.nan_to_num(1 - (known.max() - values) / spread, nan=0.0)
 
 
 def scaled_words(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Min-max of scores of words, 0 or more each; differences below a part of the greatest stay small."""
-    return scaled(values, WORDS_LEAST_SHARE * float(values.max(initial=0.0)))
+    """`below_best` of scores of words, 0 or more each; 0 where no candidate shares a word with the question."""
+    best = float(values.max(initial=0.0))
+    return below_best(values, WORDS_LEAST_SHARE * best) if best > 0 else np.zeros(len(values))
 
 
 def readings(question: Question, candidates: Candidates, *, assistant: bool) -> dict[str, NDArray[np.float64]]:
@@ -77,8 +90,8 @@ def readings(question: Question, candidates: Candidates, *, assistant: bool) -> 
     mine, other = speaker_named(question.text, candidates.speakers, candidates.texts)
     short = np.array([len(text) <= SHORT_REPLY_CHARACTERS for text in candidates.texts], float)
     return {
-        "cosine": scaled(candidates.cosine, COSINE_LEAST_RANGE),
-        "context": scaled(candidates.context_cosine, COSINE_LEAST_RANGE),
+        "cosine": below_best(candidates.cosine, COSINE_LEAST_RANGE),
+        "context": below_best(candidates.context_cosine, COSINE_LEAST_RANGE),
         "words": scaled_words(candidates.text_score),
         "window": scaled_words(candidates.window_score),
         "session": scaled_words(candidates.session_score),

@@ -1,10 +1,6 @@
-// Begins a write: makes the memory if it is new, locks it, and raises its revision.
+// Begins a write: locks a memory and raises its revision; no row for an unknown memory.
 //
-// $memory       STRING   name of the memory
-// $key          STRING   short unique token, used when the memory is new
-// $embedder     STRING   fingerprint of the embedder, used when the memory is new
-// $embedder_name STRING  name of the embedder, for messages, used when the memory is new
-// $dimensions   INTEGER  length of its vectors, used when the memory is new
+// $memory  STRING  name of the memory
 //
 // -> key            STRING   the memory's key
 // -> revision       INTEGER  the revision this write makes
@@ -15,12 +11,7 @@
 // -> forgetting     BOOLEAN  whether the whole memory is being forgotten
 
 CYPHER 25
-MERGE (memory:Memory {name: $memory})
-ON CREATE SET
-  memory.key = $key, memory.revision = 0, memory.embedder = $embedder, memory.embedder_name = $embedder_name,
-  memory.dimensions = $dimensions, memory.schema = 1, memory.created_at = datetime(),
-  memory.next_ordinal = 0, memory.next_session = 0,
-  memory.utterances = 0, memory.dated = 0, memory.assistant = 0
+MATCH (memory:Memory {name: $memory})
 SET memory.revision = memory.revision + 1
 RETURN
   memory.key AS key, memory.revision AS revision, memory.embedder AS embedder,

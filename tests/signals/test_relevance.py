@@ -16,7 +16,16 @@ from assomem.models.doubles import HashingEmbedder
 from assomem.models.embedder import QuestionEmbedding
 from assomem.postings import Layout, pack_places, pack_postings, score_words
 from assomem.question import Question, understand
-from assomem.signals.relevance import adjacent_pairs, late_interaction, readings, role, scaled, speaker_named
+from assomem.signals.relevance import (
+    adjacent_pairs,
+    below_best,
+    late_interaction,
+    readings,
+    role,
+    scaled,
+    scaled_words,
+    speaker_named,
+)
 from assomem.terms import STOP_WORDS, terms
 
 EMBEDDER = HashingEmbedder(dimensions=16)
@@ -148,8 +157,18 @@ def test_the_readings_of_four_turns_by_hand() -> None:
     assert made["time word"].tolist() == [1, 0, 0, 0]
     assert made["words"].tolist()[0] == made["words"].max() == 1
     assert made["pairs"].tolist() == [1, 0, 0, 0]
-    # In so short a session every window holds all of it: nothing to tell apart, like the session itself.
-    assert made["window"].tolist() == made["session"].tolist() == [0, 0, 0, 0]
+    # In so short a session every window holds all of it: all are as good as the best, like the session itself.
+    assert made["window"].tolist() == made["session"].tolist() == [1, 1, 1, 1]
+
+
+def test_below_best_stretches_wide_values_like_min_max_and_leaves_close_ones_close() -> None:
+    assert below_best(np.array([0.2, 0.6, 1.0]), 0.1).tolist() == pytest.approx([0, 0.5, 1])
+    assert below_best(np.array([0.80, 0.81, np.nan]), 0.1).tolist() == pytest.approx([0.9, 1, 0])
+    assert below_best(np.array([0.7]), 0.1).tolist() == [1]
+    assert below_best(np.array([np.nan]), 0.1).tolist() == [0]
+    assert below_best(np.array([]), 0.1).tolist() == []
+    assert scaled_words(np.zeros(3)).tolist() == [0, 0, 0]
+    assert scaled_words(np.array([2.0, 2.0])).tolist() == [1, 1]
 
 
 def test_words_of_time_count_only_for_a_question_that_asks_when() -> None:
