@@ -283,18 +283,17 @@ class AssoMem:
         self._state(even_forgetting=everything)
         if everything:
             return graph.forget_memory(self._store, self.memory, self._neighbours)
-        uids = (
-            [identity(self.memory, utterance_id)]
-            if utterance_id is not None
-            else graph.session_uids(self._store, self.memory, scopes[0])
-        )
-        done = graph.forget_utterances(self._store, self.memory, uids, self._neighbours)
-        if not done.utterances:
+        if utterance_id is not None:
+            uid = identity(self.memory, utterance_id)
+            uids = [uid] if self._store.read(load("candidates/ordinal"), memory=self.memory, uid=uid) else []
+        else:
+            uids = graph.session_uids(self._store, self.memory, scopes[0])
+        if not uids:
             raise InputError(
                 f"forget: memory {self.memory!r} has no {'session' if session_id is not None else 'utterance'} "
                 f"{scopes[0]!r}; nothing was deleted. assomem sessions and assomem show list the ids there are"
             )
-        return done
+        return graph.forget_utterances(self._store, self.memory, uids, self._neighbours)
 
     def memories(self) -> list[dict[str, Any]]:
         """The memories of this database by name, each with counts of utterances, sessions and clues."""
