@@ -5,5 +5,6 @@
 
 CYPHER 25
 MATCH (utterance:Utterance {memory: $memory, session_id: $session_id})-[next:NEXT]->(:Utterance {memory: $memory})
+USING INDEX utterance:Utterance(memory, session_id, position)
 WHERE utterance.position >= 0
 DELETE next

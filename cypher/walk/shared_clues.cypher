@@ -14,6 +14,7 @@
 CYPHER 25
 UNWIND $ordinals AS wanted
 MATCH (utterance:Utterance {memory: $memory, ordinal: wanted})-[:BELONGS]->(clue:Clue {memory: $memory})
+USING INDEX utterance:Utterance(memory, ordinal)
 WHERE $rarest <= clue.support <= $widest
 WITH clue, collect(utterance) AS holding
 WHERE size(holding) > 1
