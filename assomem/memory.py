@@ -346,8 +346,7 @@ class AssoMem:
         self, text: str, filters: Filters, preset: Preset | None, clock: Clock, also: str | None = None
     ) -> Ranked:
         with clock("memory"):
-            state = self._state()
-            graph.check_embedder(self._store, self.memory, self._embedder)
+            state = self._state(same_embedder=True)
         return self._ranker.rank(state, text, filters, preset, clock, also)
 
     # -- what is opened on first use
@@ -389,7 +388,7 @@ class AssoMem:
     def _chat(self) -> ChatModel | None:
         return self._given_chat or open_chat_model(self.settings)
 
-    def _state(self, *, even_forgetting: bool = False) -> MemoryState:
+    def _state(self, *, even_forgetting: bool = False, same_embedder: bool = False) -> MemoryState:
         rows = self._store.read(load("memories/state"), memory=self.memory)
         if not rows or (rows[0]["forgetting"] and not even_forgetting):
             names = [row["memory"] for row in self._store.read(load("memories/list"))]
@@ -399,6 +398,8 @@ class AssoMem:
                 "write: assomem import, or AssoMem.remember"
             )
         row = rows[0]
+        if same_embedder:
+            graph.compare_embedder(self.memory, row, self._embedder)
         return MemoryState(
             self.memory, row["key"], row["revision"], row["dimensions"],
             row["utterances"], row["dated"], row["assistant"],

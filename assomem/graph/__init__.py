@@ -3,7 +3,7 @@
 from assomem.graph.check import Problem, check
 from assomem.graph.forget import Forgotten, forget_memory, forget_utterances, session_uids
 from assomem.graph.nearest import Neighbours
-from assomem.graph.write import EARLIEST, LATEST, Remembered, append, check_embedder, speaker_key, write
+from assomem.graph.write import EARLIEST, LATEST, Remembered, append, compare_embedder, speaker_key, write
 
 __all__ = [
     "EARLIEST",
@@ -14,7 +14,7 @@ __all__ = [
     "Remembered",
     "append",
     "check",
-    "check_embedder",
+    "compare_embedder",
     "forget_memory",
     "forget_utterances",
     "session_uids",

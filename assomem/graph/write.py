@@ -219,11 +219,16 @@ def check_embedder(store: Store, memory: str, embedder: Embedder) -> bool:
     """
     rows = store.read(load("memories/embedder"), memory=memory)
     for row in rows:
-        _compare_embedder(memory, row, embedder)
+        compare_embedder(memory, row, embedder)
     return any(row["unfinished"] for row in rows)
 
 
-def _compare_embedder(memory: str, row: Record, embedder: Embedder) -> None:
+def compare_embedder(memory: str, row: Record, embedder: Embedder) -> None:
+    """Make sure that a row of a memory with `embedder` and `embedder_name` is of this embedder.
+
+    Raises:
+        EmbedderMismatch: names both and the way out.
+    """
     if row["embedder"] != embedder.fingerprint:
         raise EmbedderMismatch(
             f"memory {memory!r} was built with the embedder {row['embedder_name']} ({row['embedder']}), this program "
@@ -504,7 +509,7 @@ def _locked(transaction: Transaction, memory: str, embedder: Embedder) -> Record
         )
         states = transaction.run(load("graph/lock_memory"), memory=memory)
     state = states[0]
-    _compare_embedder(memory, state, embedder)
+    compare_embedder(memory, state, embedder)
     if state["forgetting"]:
         raise InputError(
             f"memory {memory!r} is being forgotten, and that was cut short or is still under way: what is stored now "
