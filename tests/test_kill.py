@@ -91,7 +91,7 @@ def undisturbed(server: Address, settings: Settings, store: Store, contents: Dum
 @pytest.mark.parametrize(
     "point",
     [
-        pytest.param({"queries": 4}, id="as it begins"),
+        pytest.param({"queries": 5}, id="as it begins"),
         pytest.param({"queries": 11}, id="in the first transaction"),
         pytest.param({"batches": 1}, id="between transactions"),
         pytest.param({"queries": 30}, id="in the second transaction"),

@@ -289,7 +289,8 @@ def test_the_time_to_read_a_text_grows_with_its_length_not_with_its_square(text:
         return time.process_time() - start
 
     seconds(4_000)  # tables are built on first use
-    small, large = seconds(4_000), seconds(40_000)
+    # The least of three: what else the machine does in between only ever adds.
+    small, large = (min(seconds(size) for _ in range(3)) for size in (4_000, 40_000))
     assert large < 40 * max(small, 0.01), f"{small:.3f} s for 4,000 characters, {large:.3f} s for 40,000"
 
 

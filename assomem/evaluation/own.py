@@ -45,7 +45,7 @@ class TemporaryMemory(AssoMem):
             if rows:
                 raise _taken(self.memory)
             transaction.run(
-                load("graph/lock_memory"),
+                load("graph/make_memory"),
                 memory=self.memory,
                 key=secrets.token_hex(6),
                 embedder=self._embedder.fingerprint,
