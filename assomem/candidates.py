@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from threading import Lock
+from typing import Any
 
 import numpy as np
-from neo4j import Record
 from numpy.typing import NDArray
 
 from assomem.dialogue import identity
@@ -82,13 +82,11 @@ class Candidates:
     """The candidates of a question. Every field has one entry for each, in ascending order of ordinals."""
 
     ordinals: NDArray[np.int64]
-    uids: tuple[str, ...]
     utterance_ids: tuple[str, ...]
     session_ids: tuple[str, ...]
     positions: NDArray[np.int64]
     speakers: tuple[str, ...]
     texts: tuple[str, ...]
-    said_at: tuple[datetime | None, ...]
     instants: NDArray[np.float64]
     """POSIX seconds; nan when undated."""
     means: tuple[tuple[tuple[float, float], ...], ...]
@@ -113,7 +111,7 @@ class Candidates:
     """Utterances that could have been candidates."""
 
     def __len__(self) -> int:
-        return len(self.uids)
+        return len(self.utterance_ids)
 
 
 class Layouts:
@@ -194,12 +192,11 @@ def find(
 def token_vectors(store: Store, state: MemoryState, ordinals: Sequence[int]) -> dict[int, list[NDArray[np.float32]]]:
     """Token vectors of some utterances, by ordinal: one array of unit rows for each piece; absent without any."""
     rows = store.read(load("candidates/token_vectors"), memory=state.name, ordinals=list(ordinals))
+    found: list[tuple[int, bytes, list[int]]] = rows[0]["vectors"]
     vectors: dict[int, list[NDArray[np.float32]]] = {}
-    for row in rows:
-        if row["tokens"]:
-            tokens = np.frombuffer(row["tokens"], np.int8).reshape(-1, 128).astype(np.float32) / np.float32(127)
-            ends = np.cumsum(row["pieces"])
-            vectors[row["ordinal"]] = [piece for piece in np.split(tokens, ends[:-1]) if len(piece)]
+    for ordinal, packed, pieces in found:
+        tokens = np.frombuffer(packed, np.int8).reshape(-1, 128).astype(np.float32) / np.float32(127)
+        vectors[ordinal] = [piece for piece in np.split(tokens, np.cumsum(pieces)[:-1]) if len(piece)]
     return vectors
 
 
@@ -230,12 +227,14 @@ def _by_meaning(
         **{"from": start},
         until=end,
     )
-    found = {"clue": [row["ordinal"] for row in by_clue]}
+    found: dict[str, list[int]] = {"clue": by_clue[0]["ordinals"]}
     if not clues_only:
+        row = store.read(load("candidates/by_vector"), limit=BY_VECTOR * OVERFETCH, **limits)[0]
         near: dict[int, float] = {}
-        for name in ("candidates/by_vector", "candidates/by_piece"):
-            for row in store.read(load(name), limit=BY_VECTOR * OVERFETCH, **limits):
-                near[row["ordinal"]] = max(near.get(row["ordinal"], -1.0), row["cosine"])
+        for ordinal, cosine in zip(
+            [*row["utterances"], *row["piece_ordinals"]], [*row["cosines"], *row["piece_cosines"]], strict=True
+        ):
+            near[ordinal] = max(near.get(ordinal, -1.0), cosine)
         found["vector"] = sorted(near, key=lambda ordinal: (-near[ordinal], ordinal))[:BY_VECTOR]
     return found
 
@@ -305,41 +304,50 @@ def _detailed(
 ) -> Candidates:
     # Neo4j refuses to compare with a vector of zeros; compared with null, everything is null.
     vector = None if question.embedding is None else to_vector(question.embedding.vector)
-    rows: list[Record] = []
+    rows: list[list[Any]] = []
     if reasons:
-        rows = store.read(load("candidates/details"), memory=state.name, ordinals=sorted(reasons), vector=vector)
-    ordinals = np.array([row["ordinal"] for row in rows], np.int64)
-    cosine = _floats(rows, "cosine")
-    before = np.array([-1 if row["before_ordinal"] is None else row["before_ordinal"] for row in rows], np.int64)
-    asks = np.array([bool(row["before_asks"]) for row in rows], bool)
+        rows = store.read(load("candidates/details"), memory=state.name, ordinals=sorted(reasons), vector=vector)[0][
+            "candidates"
+        ]
+    (
+        ordinal, utterance_id, session_id, position, speaker, text, instant, starts, ends,
+        cosine, before, before_cosine, before_link, before_asks,
+    ) = zip(*rows, strict=True) if rows else ((),) * 14  # fmt: skip
+    ordinals = np.array(ordinal, np.int64)
+    cosines = _floats(cosine)
     return Candidates(
         ordinals=ordinals,
-        uids=tuple(row["uid"] for row in rows),
-        utterance_ids=tuple(row["utterance_id"] for row in rows),
-        session_ids=tuple(row["session_id"] for row in rows),
-        positions=np.array([row["position"] for row in rows], np.int64),
-        speakers=tuple(row["speaker"] for row in rows),
-        texts=tuple(row["text"] for row in rows),
-        said_at=tuple(None if row["said_at"] is None else row["said_at"].to_native() for row in rows),
-        instants=np.array([np.nan if row["said_at"] is None else row["instant"] for row in rows], np.float64),
-        means=tuple(tuple(_open_ended(*ends) for ends in row["means"]) for row in rows),
-        cosine=cosine,
-        context_cosine=_context(cosine, _floats(rows, "before_cosine"), _floats(rows, "before_link")),
+        utterance_ids=utterance_id,
+        session_ids=session_id,
+        positions=np.array(position, np.int64),
+        speakers=speaker,
+        texts=text,
+        instants=_floats(instant),
+        means=tuple(_meant(start or (), end or ()) for start, end in zip(starts, ends, strict=True)),
+        cosine=cosines,
+        context_cosine=_context(cosines, _floats(before_cosine), _floats(before_link)),
         text_score=_at(words.text, ordinals),
         window_score=_at(words.window, ordinals),
         session_score=_at(words.session, ordinals),
-        reply_score=np.where(asks, _at(words.text, before), 0.0),
-        found_by=tuple(frozenset(reasons[int(ordinal)]) for ordinal in ordinals),
+        reply_score=np.where(
+            np.array(before_asks, bool),
+            _at(words.text, np.array([-1 if one is None else one for one in before], np.int64)),
+            0.0,
+        ),
+        found_by=tuple(frozenset(reasons[one]) for one in ordinal),
         words=words,
         total=total,
     )
 
 
-def _open_ended(start: float, end: float) -> tuple[float, float]:
-    """An interval whose ends at the edges of the calendar are open."""
-    return (
-        -math.inf if start <= EARLIEST.timestamp() else float(start),
-        math.inf if end >= LATEST.timestamp() else float(end),
+def _meant(starts: Sequence[int], ends: Sequence[int]) -> tuple[tuple[float, float], ...]:
+    """Intervals; one whose end lies at the edge of the calendar is open there."""
+    return tuple(
+        (
+            -math.inf if start <= EARLIEST.timestamp() else float(start),
+            math.inf if end >= LATEST.timestamp() else float(end),
+        )
+        for start, end in zip(starts, ends, strict=True)
     )
 
 
@@ -351,8 +359,8 @@ def _context(
     return np.where(np.isnan(joined), cosine, joined)
 
 
-def _floats(rows: Sequence[Record], column: str) -> NDArray[np.float64]:
-    return np.array([np.nan if row[column] is None else row[column] for row in rows], np.float64)
+def _floats(values: Sequence[float | None]) -> NDArray[np.float64]:
+    return np.array([np.nan if value is None else value for value in values], np.float64)
 
 
 def _at(scores: NDArray[np.float64], ordinals: NDArray[np.int64]) -> NDArray[np.float64]:

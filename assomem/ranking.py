@@ -5,12 +5,13 @@ paper     cosine, PageRank over the whole memory, cosine of time embeddings → 
 """
 
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+from neo4j import Record
 from numpy.typing import NDArray
 
 from assomem import walk
@@ -114,9 +115,14 @@ class Ranker:
         chosen = ranked.order[:k]
         with clock("evidence"):
             ordinals = ranked.found.ordinals[chosen].tolist()
-            rows = self.store.read(load("evidence/clues"), memory=ranked.state.name, ordinals=ordinals)
-            clues = {row["ordinal"]: tuple(row["clues"]) for row in rows}
-        evidence = tuple(ranked.piece(index, rank, clues) for rank, index in enumerate(chosen, start=1))
+            rows = self.store.read(load("evidence/chosen"), memory=ranked.state.name, ordinals=ordinals)
+        shown = {row["ordinal"]: row for row in rows}
+        # One that was forgotten a moment ago has no row any more, and is no evidence.
+        there = [index for index, ordinal in zip(chosen, ordinals, strict=True) if ordinal in shown]
+        evidence = tuple(
+            ranked.piece(index, rank, shown[int(ranked.found.ordinals[index])])
+            for rank, index in enumerate(there, start=1)
+        )
         words = ranked.found.words
         best = {
             term
@@ -149,16 +155,13 @@ class Ranker:
         with clock("importance"):
             shares = importance.seed_shares(ranked.so_far())
             pairs = walk.shared_clues(self.store, state, question, found)
-            carried = np.zeros(len(found))
-            if pairs:
-                way = importance.symmetric_walk(pairs, shares)
-                ranks, says = walk.pagerank(
-                    self.store, state, way.sources, way.targets, way.weights, dict(way.seeds),
-                    nodes=way.nodes, damping=WALK_DAMPING, iterations=WALK_ITERATIONS,
-                )  # fmt: skip
-                ranked.degraded.extend([] if says is None else [says])
-                carried = importance.carried(pairs, shares, ranks, WALK_DAMPING)
-            readings["clue walk"] = relevance.scaled(carried)
+            way = importance.symmetric_walk(pairs, shares)
+            ranks, says = walk.pagerank(
+                self.store, state, way.sources, way.targets, way.weights, dict(way.seeds),
+                nodes=way.nodes, damping=WALK_DAMPING, iterations=WALK_ITERATIONS,
+            )  # fmt: skip
+            ranked.degraded.extend([] if says is None else [says])
+            readings["clue walk"] = relevance.scaled(importance.carried(way, shares, ranks, WALK_DAMPING))
 
     def _read_late_interaction(self, ranked: "Ranked") -> None:
         question, found = ranked.question, ranked.found
@@ -225,30 +228,30 @@ class Ranked:
         order = np.argsort(-self.fused.scores, kind="stable").tolist()
         return [index for index in order if self.found.found_by[index]]
 
-    def piece(self, index: int, rank: int, clues: Mapping[int, tuple[str, ...]]) -> Evidence:
-        """One candidate as evidence."""
+    def piece(self, index: int, rank: int, shown: Record) -> Evidence:
+        """One candidate as evidence, with its row of `evidence/chosen`."""
         found = self.found
         return Evidence(
             rank=rank,
-            uid=found.uids[index],
+            uid=shown["uid"],
             utterance_id=found.utterance_ids[index],
             session_id=found.session_ids[index],
             speaker=found.speakers[index],
-            said_at=found.said_at[index],
+            said_at=None if shown["said_at"] is None else shown["said_at"].to_native(),
             text=found.texts[index],
             score=float(self.fused.scores[index]),
             signals=self.fused.signals(index),
-            clues=clues.get(int(found.ordinals[index]), ()),
+            clues=tuple(shown["clues"]),
             contributions=self.fused.contributions(index),
         )
 
     def explanation(self, index: int, k: int) -> Explanation:
         """Why one candidate stands where it does."""
         rank = self.order.index(index) + 1 if self.found.found_by[index] else None
-        said_at = self.found.said_at[index]
         lost_at = None
         if rank is None:
-            late = said_at is not None and said_at >= end_of_day(self.question.asked_at)
+            # Undated is nan, and nan is not late.
+            late = self.found.instants[index] >= end_of_day(self.question.asked_at).timestamp()
             lost_at = "filtered by time: said after the day of the question" if late else "not in any list"
         elif rank > k:
             lost_at = f"cut by the budget: the first {k} are evidence"

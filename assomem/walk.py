@@ -4,15 +4,18 @@ The graph of a walk is projected from lists, ranked and dropped in one statement
 numbers are computed here, slower on large graphs, and the result says so.
 """
 
+import math
 import secrets
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assomem.candidates import Candidates, MemoryState
 from assomem.errors import StoreError, StoreUnavailable
+from assomem.graph import speaker_key
 from assomem.graph.nearest import to_vector
 from assomem.question import Question
 from assomem.store import Store, gds_version, load
@@ -38,20 +41,20 @@ def shared_clues(
         ordinals=candidates.ordinals.tolist(),
         rarest=RAREST,
         widest=int(max(WIDEST_AT_LEAST, WIDEST_SHARE * state.utterances)),
-        total=float(state.utterances),
     )
     asked = set(question.terms)
     index = {int(ordinal): place for place, ordinal in enumerate(candidates.ordinals)}
-    pairs: list[tuple[int, int, float]] = []
-    for row in rows:
-        weight = sum(
-            rarity
-            for clue, rarity in zip(row["clues"], row["rarity"], strict=True)
-            if not asked.issuperset(terms(clue))
-        )
-        if weight > 0:
-            pairs.append((index[row["one"]], index[row["other"]], weight))
-    return pairs
+    speakers = [speaker_key(speaker) for speaker in candidates.speakers]
+    pairs: dict[tuple[int, int], float] = {}
+    shared: list[tuple[str, int, list[int]]] = rows[0]["clues"]
+    for clue, support, ordinals in shared:
+        if asked.issuperset(terms(clue)):
+            continue
+        rarity = math.log(1 + state.utterances / (1 + support)) ** 2
+        for one, other in combinations(sorted(index[ordinal] for ordinal in ordinals), 2):
+            if speakers[one] == speakers[other] and candidates.session_ids[one] != candidates.session_ids[other]:
+                pairs[one, other] = pairs.get((one, other), 0.0) + rarity
+    return [(one, other, weight) for (one, other), weight in sorted(pairs.items())]
 
 
 def pagerank(
@@ -118,7 +121,8 @@ def power_iteration(
     iterations: int,
 ) -> NDArray[np.float64]:
     """What `pagerank` computes, in this process."""
-    source, target, weight = np.array(sources), np.array(targets), np.array(weights, float)
+    source, target = np.array(sources, np.int64), np.array(targets, np.int64)
+    weight = np.array(weights, np.float64)
     leaving = np.bincount(source, weight, nodes)
     share = weight / leaving[source]
     start = np.zeros(nodes)
@@ -174,7 +178,8 @@ def paper_importance(
         store, state, sources, targets, weights, seeds,
         nodes=len(rows), damping=damping, iterations=iterations,
     )  # fmt: skip
-    places = [number.get(uid) for uid in candidates.uids]
+    spoken = {row["ordinal"]: place for place, row in enumerate(rows) if row["ordinal"] is not None}
+    places = [spoken.get(ordinal) for ordinal in candidates.ordinals.tolist()]
     return np.array([0.0 if place is None else ranks[place] for place in places]), says
 
 

@@ -42,7 +42,6 @@ PARAMETERS: dict[str, Callable[["Facts"], dict[str, Any]]] = {
     "candidates/by_clue": lambda f: {
         "vector": f.vector, "clues": 10, "kind_from": "", "kind_to": "~", "from": -(2**62), "until": 2**62, "limit": 50,
     },
-    "candidates/by_piece": lambda f: f.nearest,
     "candidates/by_vector": lambda f: f.nearest,
     "candidates/details": lambda f: {"ordinals": f.ordinals, "vector": f.vector},
     "candidates/of_session": lambda f: {"session_id": f.session_ids[0]},
@@ -51,7 +50,7 @@ PARAMETERS: dict[str, Callable[["Facts"], dict[str, Any]]] = {
     "candidates/token_vectors": lambda f: {"ordinals": f.ordinals},
     "evaluation/is_temporary": lambda f: {},
     "evaluation/mark_temporary": lambda f: {},
-    "evidence/clues": lambda f: {"ordinals": f.ordinals},
+    "evidence/chosen": lambda f: {"ordinals": f.ordinals},
     "forget/begin_all": lambda f: {},
     "forget/count_clues": lambda f: {},
     "forget/delete_session": lambda f: {"session_id": f.session_ids[0]},
@@ -148,7 +147,7 @@ PARAMETERS: dict[str, Callable[["Facts"], dict[str, Any]]] = {
         "graph": f"assomem_{f.key}_by_a_test", "sources": [0, 1], "targets": [1, 2], "weights": [1.0, 2.0],
         "seeds": [[0, 1.0]], "damping": 0.5, "iterations": 20,
     },
-    "walk/shared_clues": lambda f: {"ordinals": f.ordinals, "rarest": 2, "widest": 1000, "total": 100.0},
+    "walk/shared_clues": lambda f: {"ordinals": f.ordinals, "rarest": 2, "widest": 1000},
 }  # fmt: skip
 """For each query sensible parameters besides $memory."""
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from assomem import AssoMem, ReadyMadeClue, Session, Settings, Utterance, walk
 from assomem.candidates import Candidates, Filters, Layouts, MemoryState, find
+from assomem.dialogue import identity
 from assomem.models.doubles import HashingEmbedder
 from assomem.question import Question, understand
 from assomem.server import Address
@@ -273,7 +274,8 @@ def dense(
     }
     total = sum(similarity.values())
     ranks = closed_form(edges, {node: value / total for node, value in similarity.items()}, len(rows), 0.85)
-    return np.array([ranks[place[uid]] if uid in place else 0.0 for uid in found.uids])
+    uids = [identity(state.name, one) for one in found.utterance_ids]
+    return np.array([ranks[place[uid]] if uid in place else 0.0 for uid in uids])
 
 
 def test_no_projection_of_ours_is_left(store: Store) -> None:

@@ -17,14 +17,24 @@ SINK_WEIGHT = 10.0
 
 @dataclass(frozen=True)
 class Walk:
-    """A weighted directed graph with biased seeds, as a walk needs it. Nodes are numbers from 0."""
+    """A weighted directed graph with biased seeds, as a walk needs it. Nodes are numbers from 0, the sink the last."""
 
     sources: tuple[int, ...]
     targets: tuple[int, ...]
     weights: tuple[float, ...]
     seeds: Mapping[int, float]
     """Node → bias; the biases sum to 1. Empty: there is nowhere to start."""
-    nodes: int
+    members: tuple[int, ...]
+    """The candidate that each node stands for, the sink left out. Only those that a seed reaches are here."""
+    degrees: tuple[float, ...]
+    """Of each member: the weights of its pairs and `SINK_WEIGHT`."""
+    scale: float
+    """What the biases were divided by."""
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes with the sink."""
+        return len(self.members) + 1
 
 
 def seed_shares(scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -47,47 +57,55 @@ def symmetric_walk(pairs: Sequence[tuple[int, int, float]], shares: NDArray[np.f
 
     W holds the pairs' weights in both directions, D their row sums plus `SINK_WEIGHT`. PageRank divides by the
     weight that leaves a node: r = (1 - d) D^1/2 p + d W D^-1 r, and r = D^1/2 v. The lost mass goes to a sink, the
-    node after the last. `carried` turns r back into v.
+    node after the last. `carried` turns r back into v. What no seed reaches gets nothing and is left out.
 
     Args:
         pairs: (one, other, weight above 0), each pair once.
         shares: p, one for each candidate, summing to 1 or all 0.
     """
-    count = len(shares)
-    degree = _degree(pairs, count)
-    sources = [one for one, _, _ in pairs] + [other for _, other, _ in pairs] + list(range(count))
-    targets = [other for _, other, _ in pairs] + [one for one, _, _ in pairs] + [count] * count
-    weights = [weight for _, _, weight in pairs] * 2 + [SINK_WEIGHT] * count
-    biases = np.sqrt(degree) * shares
-    total = biases.sum()
-    seeds = {int(node): float(biases[node] / total) for node in np.flatnonzero(biases)} if total > 0 else {}
-    return Walk(tuple(sources), tuple(targets), tuple(weights), seeds, count + 1)
+    beside: dict[int, list[int]] = {}
+    for one, other, _ in pairs:
+        beside.setdefault(one, []).append(other)
+        beside.setdefault(other, []).append(one)
+    ahead = [seed for seed in np.flatnonzero(shares).tolist() if seed in beside]
+    reached = set(ahead)
+    while ahead:
+        found = set(beside[ahead.pop()]) - reached
+        reached |= found
+        ahead += found
+    members = sorted(reached)
+    node = {member: place for place, member in enumerate(members)}
+    links = [(node[one], node[other], weight) for one, other, weight in pairs if one in reached]
+    degrees = np.full(len(members), SINK_WEIGHT)
+    for one, other, weight in links:
+        degrees[one] += weight
+        degrees[other] += weight
+    biases = np.sqrt(degrees) * shares[members]
+    scale = float(biases.sum())
+    sink = len(members)
+    return Walk(
+        sources=(*(one for one, _, _ in links), *(other for _, other, _ in links), *range(sink)),
+        targets=(*(other for _, other, _ in links), *(one for one, _, _ in links), *[sink] * sink),
+        weights=(*[weight for _, _, weight in links] * 2, *[SINK_WEIGHT] * sink),
+        seeds={int(place): float(biases[place] / scale) for place in np.flatnonzero(biases)},
+        members=tuple(members),
+        degrees=tuple(degrees.tolist()),
+        scale=scale,
+    )
 
 
-def carried(
-    pairs: Sequence[tuple[int, int, float]],
-    shares: NDArray[np.float64],
-    ranks: NDArray[np.float64],
-    damping: float,
-) -> NDArray[np.float64]:
+def carried(way: Walk, shares: NDArray[np.float64], ranks: NDArray[np.float64], damping: float) -> NDArray[np.float64]:
     """What the walk brought to each candidate beyond its own share as a seed, 0 or more.
 
     Args:
-        pairs: the pairs given to `symmetric_walk`.
-        shares: the shares given to it.
+        way: the walk.
+        shares: the shares it was made from.
         ranks: PageRank of its nodes, the sink last.
         damping: d of the walk, 0..1.
     """
-    degree = _degree(pairs, len(shares))
-    total = float((np.sqrt(degree) * shares).sum())
-    reached = ranks[: len(shares)] / np.sqrt(degree) * total
+    brought = np.zeros(len(shares))
+    members = list(way.members)
+    reached = ranks[: len(members)] / np.sqrt(way.degrees) * way.scale
     # Rounded: an untouched seed must come out as 0, not as the last bit of a sum.
-    return np.maximum(np.round(reached - (1 - damping) * shares, 12), 0.0)
-
-
-def _degree(pairs: Sequence[tuple[int, int, float]], count: int) -> NDArray[np.float64]:
-    degree = np.full(count, SINK_WEIGHT)
-    for one, other, weight in pairs:
-        degree[one] += weight
-        degree[other] += weight
-    return degree
+    brought[members] = np.maximum(np.round(reached - (1 - damping) * shares[members], 12), 0.0)
+    return brought

@@ -1,4 +1,4 @@
-// Utterances anchored to the clues nearest to the question, best first.
+// Utterances anchored to the clues nearest to the question, best first, in one row.
 //
 // $memory     STRING   the memory searched; no other is read
 // $vector     VECTOR   the question's vector
@@ -9,8 +9,7 @@
 // $until      INTEGER  said before this instant
 // $limit      INTEGER  at most this many utterances, 1 or more
 //
-// -> ordinal  INTEGER  the utterance's ordinal
-// -> cosine   FLOAT    of the nearest clue it belongs to, -1..1
+// -> ordinals  LIST<INTEGER>  by the cosine of the nearest clue they belong to, then by their own
 
 CYPHER 25
 MATCH (clue:Clue)
@@ -21,7 +20,7 @@ SEARCH clue IN (
 ) SCORE AS score
 MATCH (clue)<-[:BELONGS]-(utterance:Utterance {memory: $memory})
 WHERE utterance.instant >= $from AND utterance.instant < $until
-WITH utterance, max(2 * score - 1) AS cosine
-RETURN utterance.ordinal AS ordinal, cosine
-ORDER BY cosine DESC, coalesce(vector.similarity.cosine(utterance.embedding, $vector), 0.0) DESC, ordinal
+WITH utterance, max(score) AS nearest
+ORDER BY nearest DESC, coalesce(vector.similarity.cosine(utterance.embedding, $vector), 0.0) DESC, utterance.ordinal
 LIMIT $limit
+RETURN collect(utterance.ordinal) AS ordinals

@@ -18,7 +18,7 @@ def walked(pairs: Pairs, shares: NDArray[np.float64], damping: float = 0.5) -> N
     ranks = power_iteration(
         way.sources, way.targets, way.weights, dict(way.seeds), nodes=way.nodes, damping=damping, iterations=400
     )
-    return carried(pairs, shares, ranks, damping)
+    return carried(way, shares, ranks, damping)
 
 
 def solved(pairs: Pairs, shares: NDArray[np.float64], damping: float) -> NDArray[np.float64]:
@@ -63,14 +63,24 @@ def test_the_walk_solves_the_symmetric_system(graph: tuple[Pairs, NDArray[np.flo
 def test_the_walk_is_a_graph_with_a_sink_and_seeds_that_sum_to_one(graph: tuple[Pairs, NDArray[np.float64]]) -> None:
     pairs, shares = graph
     way = symmetric_walk(pairs, shares)
-    assert way.nodes == len(shares) + 1
-    assert len(way.sources) == len(way.targets) == len(way.weights) == 2 * len(pairs) + len(shares)
+    sink = len(way.members)
+    assert way.nodes == sink + 1
+    assert len(way.sources) == len(way.targets) == len(way.weights)
     assert all(0 <= node < way.nodes for node in (*way.sources, *way.targets))
-    assert min(way.weights) > 0
-    assert len(shares) not in way.sources
-    assert set(way.seeds) == {node for node, share in enumerate(shares) if share > 0}
-    if shares.any():
-        assert sum(way.seeds.values()) == pytest.approx(1)
+    assert way.sources[-sink:] == tuple(range(sink))
+    assert set(way.targets[len(way.targets) - sink :]) <= {sink}
+    assert min(way.weights, default=1) > 0
+    assert sink not in way.sources
+    linked = {member for one, other, _ in pairs for member in (one, other)}
+    assert {way.members[node] for node in way.seeds} == linked & set(np.flatnonzero(shares).tolist())
+    assert sum(way.seeds.values()) == pytest.approx(1) or not way.seeds
+
+
+def test_what_no_seed_reaches_is_no_part_of_the_walk() -> None:
+    way = symmetric_walk([(1, 2, 3.0), (2, 4, 3.0), (5, 6, 3.0)], shares_of(8, 0, 1))
+    assert way.members == (1, 2, 4)
+    assert way.seeds == {0: 1.0}
+    assert len(way.sources) == 2 * 2 + 3
 
 
 def test_two_linked_candidates_by_hand() -> None:
@@ -94,7 +104,8 @@ def test_without_pairs_or_without_seeds_all_are_zero() -> None:
     assert walked([], shares_of(3, 1)).tolist() == [0, 0, 0]
     assert walked([(0, 1, 5.0)], np.zeros(2)).tolist() == [0, 0]
     assert symmetric_walk([(0, 1, 5.0)], np.zeros(2)).seeds == {}
-    assert carried([], np.zeros(0), np.zeros(1), 0.5).shape == (0,)
+    assert symmetric_walk([], np.zeros(0)).nodes == 1
+    assert walked([], np.zeros(0)).shape == (0,)
 
 
 def test_a_hub_does_not_win_by_being_a_hub() -> None:

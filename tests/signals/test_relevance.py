@@ -58,13 +58,11 @@ def candidates(
     scores = score_words(layout, postings)
     return Candidates(
         ordinals=np.arange(count),
-        uids=tuple(f"u{at}" for at in range(count)),
         utterance_ids=tuple(f"s:{at + 1}" for at in range(count)),
         session_ids=("s",) * count,
         positions=np.arange(count) + first_position,
         speakers=tuple(speaker for speaker, _ in turns),
         texts=tuple(text for _, text in turns),
-        said_at=(None,) * count,
         instants=np.full(count, np.nan),
         means=((),) * count,
         cosine=np.linspace(0.5, 0.9, count) if cosine is None else cosine,
