@@ -31,6 +31,27 @@ def checked_moment(context: click.Context, parameter: click.Parameter, value: st
     return value
 
 
+def checked_zone(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """An IANA time zone name.
+
+    Raises:
+        click.BadParameter: it is none.
+    """
+    from assomem.errors import SettingsError
+    from assomem.settings import read_settings
+
+    if value is not None:
+        try:
+            read_settings(timezone=value)
+        except SettingsError as error:
+            if "timezone" not in str(error):
+                return value  # something else is wrong in the environment, and is said later
+            raise click.BadParameter(
+                "is not an IANA time zone name such as Europe/Berlin or UTC", context, parameter
+            ) from None
+    return value
+
+
 memory_option = click.option(
     "--memory", "memory_name", metavar="NAME", default="default", show_default=True, help="Which memory."
 )
@@ -90,8 +111,9 @@ def open_memory(name: str, settings: "Settings") -> "AssoMem":
     """A memory that shows downloads on stderr; close it."""
     from assomem.memory import AssoMem
 
+    memory = AssoMem(name, settings=settings, progress=True)  # first: it refuses a wrong name
     announce_start(settings)
-    return AssoMem(name, settings=settings, progress=True)
+    return memory
 
 
 def announce_start(settings: "Settings") -> None:

@@ -10,6 +10,7 @@ import click
 
 from assomem.cli.options import (
     checked_moment,
+    checked_zone,
     confirmed,
     given_settings,
     json_option,
@@ -37,6 +38,7 @@ PREVIEWED_UTTERANCES = 5
 @click.option("--format", "format_name", type=click.Choice(["jsonl"]), help="Its format.  [default: found out]")
 @click.option(
     "--timezone",
+    callback=checked_zone,
     metavar="ZONE",
     help="Read times without a zone in this one, such as Europe/Berlin.  [default: ASSOMEM_TIMEZONE]",
 )
@@ -100,7 +102,7 @@ def add(text: str, speaker: str, session_id: str | None, said_at: str | None, me
 
     settings = given_settings()
     when = moment(said_at, "--said-at", settings) or _now(settings)
-    session_id = session_id or f"notes-{when:%Y-%m-%d}"
+    session_id = f"notes-{when:%Y-%m-%d}" if session_id is None else session_id
     with open_memory(memory_name, settings) as memory:
         remembered = memory.append(session_id, Utterance(speaker=speaker, text=text, said_at=when))
     if as_json:

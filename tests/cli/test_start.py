@@ -59,6 +59,7 @@ def test_every_command_has_help(run: Run) -> None:
         ("search", "x", "--preset", "other"),
         ("search", "x", "--weights", "missing.json"),
         ("import", "x", "--format", "fax"),
+        ("import", "-", "--timezone", "Europe/Nowhere"),
         ("add", "text without a speaker"),
         ("down", "--yes"),
         ("down", "--remove"),
@@ -83,7 +84,7 @@ def test_wrong_use_ends_with_2_and_a_message_on_stderr(run: Run, arguments: tupl
         (("memories",), {"ASSOMEM_QUERY_TIMEOUT_SECONDS": "-1"}, "query_timeout_seconds"),
         (("memories",), {"ASSOMEM_NEO4J_URI": "bolt://127.0.0.1:1"}, "could not be reached"),
         (("import", "missing.jsonl"), {}, "missing.jsonl"),
-        (("import", "-", "--timezone", "Europe/Nowhere"), {}, "time"),
+        (("add", "x", "--speaker", "Mira", "--session", ""), {}, "session"),
     ],
 )
 def test_a_failure_ends_with_1_and_one_clear_message(
