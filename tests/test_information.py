@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from assomem.fusion import conditional_weights, learn, paper_weights
+from assomem.fusion import conditional_weights, learn_listwise, paper_weights
 from assomem.fusion.information import hard_candidates, mutual_information, softmax_weights, tertiles
 
 
@@ -106,7 +106,7 @@ def test_hard_candidates_hold_all_evidence() -> None:
 
 
 def test_learnt_weights_sum_to_one_follow_the_evidence_and_keep_a_share_of_equal_ones() -> None:
-    weights = learn(invented(200))
+    weights = learn_listwise(invented(200))
     flat = {name: weight for shares in weights.values() for name, weight in shares.items()}
     assert sum(flat.values()) == pytest.approx(1)
     assert flat["words"] > 2 * flat["length"]
@@ -119,4 +119,4 @@ def test_learnt_weights_sum_to_one_follow_the_evidence_and_keep_a_share_of_equal
 def test_nothing_to_learn_from_is_said() -> None:
     empty = Question(("words",), np.zeros((3, 1), np.float32), np.zeros(3, bool))
     with pytest.raises(ValueError, match="nothing to learn from"):
-        learn([empty])
+        learn_listwise([empty])

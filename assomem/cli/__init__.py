@@ -7,6 +7,7 @@
     asking      search, ask, explain
     looking     memories, sessions, clues, show
     evaluate    evaluate
+    fit         fit
     demo        demo
 
 Exit codes: 0 done, 1 failed, 2 wrong use, 130 interrupted.
@@ -24,6 +25,7 @@ from assomem import __version__
 from assomem.cli import asking, looking, server, writing
 from assomem.cli.demo import demo
 from assomem.cli.evaluate import evaluate
+from assomem.cli.fit import fit
 from assomem.errors import AssoMemError
 
 __all__ = ["cli", "main"]
@@ -59,6 +61,7 @@ for _command in (
     looking.show,
     writing.forget,
     evaluate,
+    fit,
     server.up,
     server.down,
     server.status,

@@ -1,9 +1,10 @@
 """AssoMem without one of its parts, from the readings of the same searches."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from assomem.evaluation.features import QuestionFeatures
-from assomem.fusion import SIGNALS, ReadingWeights
+from assomem.evaluation.weights import equal_weights
+from assomem.fusion import ReadingWeights
 
 ABLATIONS = ("temporal", "importance", "weights", "clues")
 """temporal: without the signal and the candidates that only the time meant brought in. importance: without the signal.
@@ -19,14 +20,10 @@ def ablated(
     def rank(question: QuestionFeatures, k: int) -> tuple[str, ...]:
         weights = weights_of(question)
         if part == "weights":
-            return question.ranked(_equal(weights), k)
+            return question.ranked(equal_weights(weights), k)
         signal = "importance" if part == "clues" else part
         lists = {"temporal": ["time"], "clues": ["clue"]}.get(part, [])
         left = question.without(list(weights[signal]), lists)
         return left.ranked(weights, k)
 
     return rank
-
-
-def _equal(weights: ReadingWeights) -> Mapping[str, Mapping[str, float]]:
-    return {signal: dict.fromkeys(weights[signal], 1.0) for signal in SIGNALS}

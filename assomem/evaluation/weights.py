@@ -1,18 +1,18 @@
 """Which weights rank a question: the shipped ones, a file's, or ones learnt from other labelled questions.
 
-This is the one place where learning is plugged in. What is learnt from never holds the question that is ranked, nor
+What is learnt from never holds the question that is ranked, nor
 another one of the same memory unless there is only one memory.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 from assomem.errors import InputError
 from assomem.evaluation.datasets import hash_of
 from assomem.evaluation.features import QuestionFeatures
-from assomem.fusion import ReadingWeights, learn, weights_for
+from assomem.fusion import LEARNT_SHARE, SIGNALS, ReadingWeights, learn_by_information, learn_listwise, weights_for
 
 FOLDS = 5
 """Of a set of one memory."""
@@ -22,13 +22,23 @@ UNSEEN_SHARE = 0.5
 
 WeightsOf = Callable[[QuestionFeatures], ReadingWeights]
 
+Rule = Callable[[Sequence[QuestionFeatures], float], ReadingWeights]
+"""Labelled questions with the same readings and the share of learnt weights → weights."""
+
+RULES: Mapping[str, Rule] = {"listwise": learn_listwise, "information": learn_by_information}
+
 
 def known_weights(file: Path | None) -> WeightsOf:
     """The weights of a file, None: the shipped ones, by the kind of memory."""
     return lambda question: weights_for("default", question.kind, file)
 
 
-def cross_validated(questions: Sequence[QuestionFeatures]) -> WeightsOf:
+def equal_weights(weights: ReadingWeights) -> ReadingWeights:
+    """The same readings, each as heavy as every other."""
+    return {signal: dict.fromkeys(weights[signal], 1.0) for signal in SIGNALS}
+
+
+def cross_validated(questions: Sequence[QuestionFeatures], rule: Rule = learn_listwise) -> WeightsOf:
     """Weights for each question of a set, learnt without its fold: its memory, or a fifth of a single memory.
 
     Raises:
@@ -43,12 +53,12 @@ def cross_validated(questions: Sequence[QuestionFeatures]) -> WeightsOf:
 
     @cache
     def learnt(fold: str, kind: str) -> ReadingWeights:
-        return learnt_for(kind, [one for name, others in folds.items() if name != fold for one in others])
+        return learnt_for(kind, [one for name, others in folds.items() if name != fold for one in others], rule)
 
     return lambda question: learnt(_fold(question, single=single), question.kind)
 
 
-def of_others(others: Sequence[QuestionFeatures]) -> WeightsOf:
+def of_others(others: Sequence[QuestionFeatures], rule: Rule = learn_listwise) -> WeightsOf:
     """Weights for every question of a set, learnt from the other sets.
 
     Raises:
@@ -59,12 +69,12 @@ def of_others(others: Sequence[QuestionFeatures]) -> WeightsOf:
 
     @cache
     def learnt(kind: str) -> ReadingWeights:
-        return learnt_for(kind, others)
+        return learnt_for(kind, others, rule)
 
     return lambda question: learnt(question.kind)
 
 
-def learnt_for(kind: str, questions: Sequence[QuestionFeatures]) -> ReadingWeights:
+def learnt_for(kind: str, questions: Sequence[QuestionFeatures], rule: Rule = learn_listwise) -> ReadingWeights:
     """Weights for a kind of memory: from questions of that kind where there are any, else from all, half equal.
 
     Raises:
@@ -77,7 +87,7 @@ def learnt_for(kind: str, questions: Sequence[QuestionFeatures]) -> ReadingWeigh
     names, _ = Counter(one.reading_names for one in usable).most_common(1)[0]
     usable = [one for one in usable if one.reading_names == names]
     same = [one for one in usable if one.kind == kind]
-    return learn(same) if same else learn(usable, share=UNSEEN_SHARE)
+    return rule(same, LEARNT_SHARE) if same else rule(usable, UNSEEN_SHARE)
 
 
 def _fold(question: QuestionFeatures, *, single: bool) -> str:

@@ -2,7 +2,7 @@
 
 fuse         the score of every candidate, its parts, weights files
 information  conditional mutual information: the paper's rule for weights, and ours
-learn        a listwise linear model from labelled questions
+learn        weights from labelled questions, listwise or by information
 """
 
 from assomem.fusion.fuse import (
@@ -16,9 +16,10 @@ from assomem.fusion.fuse import (
     weights_for,
 )
 from assomem.fusion.information import Labelled, conditional_weights, paper_weights
-from assomem.fusion.learn import learn
+from assomem.fusion.learn import LEARNT_SHARE, learn_by_information, learn_listwise
 
 __all__ = [
+    "LEARNT_SHARE",
     "SIGNALS",
     "SIGNAL_OF",
     "Contribution",
@@ -28,7 +29,8 @@ __all__ = [
     "ReadingWeights",
     "conditional_weights",
     "fuse",
-    "learn",
+    "learn_by_information",
+    "learn_listwise",
     "paper_weights",
     "weights_for",
 ]

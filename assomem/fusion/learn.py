@@ -1,18 +1,19 @@
-"""Weights from labelled questions: a listwise linear model, mixed with equal weights.
+"""Weights from labelled questions, by two rules, each mixed with equal weights.
 
-The model is a softmax over a question's candidates of SCALE · Σ w_i x_i, w ≥ 0, fitted to give its evidence the
+`learn_listwise` is a softmax over a question's candidates of SCALE · Σ w_i x_i, w ≥ 0, fitted to give its evidence the
 probability (Cao et al., Learning to Rank: From Pairwise Approach to Listwise Approach, ICML 2007), drawn towards equal
 weights. It ranks better than any rule by mutual information on talk of a kind it has seen, and no better on other
-kinds: so a part of the result is always equal weights.
+kinds: so a part of the result is always equal weights. `learn_by_information` is the conditional rule of
+`information`: weaker, but each weight can be read off the data alone, and few questions suffice.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assomem.fusion.fuse import SIGNAL_OF, SIGNALS, ReadingWeights
-from assomem.fusion.information import Labelled, hard_candidates
+from assomem.fusion.information import Labelled, conditional_weights, hard_candidates
 
 SCALE = 8.0
 PULL = 0.01
@@ -24,7 +25,7 @@ TOTAL = 3.5
 """Sum of the weights that the fit begins with; with SCALE it sets how sharp the softmax is."""
 
 
-def learn(questions: Sequence[Labelled], share: float = LEARNT_SHARE) -> ReadingWeights:
+def learn_listwise(questions: Sequence[Labelled], share: float = LEARNT_SHARE) -> ReadingWeights:
     """Weights for questions like these; all sum to 1. Questions without evidence among their candidates do not count.
 
     Args:
@@ -34,14 +35,31 @@ def learn(questions: Sequence[Labelled], share: float = LEARNT_SHARE) -> Reading
     Raises:
         ValueError: no question has evidence among its candidates.
     """
+    usable = _usable(questions)
+    weights = _fitted(usable)
+    return _mixed(dict(zip(usable[0].reading_names, (weights / weights.sum()).tolist(), strict=True)), share)
+
+
+def learn_by_information(questions: Sequence[Labelled], share: float = LEARNT_SHARE) -> ReadingWeights:
+    """The same by conditional mutual information. Arguments and errors as for `learn_listwise`."""
+    return _mixed(conditional_weights(_usable(questions)), share)
+
+
+def _usable(questions: Sequence[Labelled]) -> list[Labelled]:
     usable = [question for question in questions if question.relevant.any()]
     if not usable:
         raise ValueError("no question has evidence among its candidates: there is nothing to learn from")
-    names = usable[0].reading_names
-    weights = _fitted(usable)
-    mixed = share * weights / weights.sum() + (1 - share) / len(names)
+    return usable
+
+
+def _mixed(weights: Mapping[str, float], share: float) -> ReadingWeights:
+    """Weights that sum to 1 mixed with equal ones, by signal."""
     return {
-        signal: {name: float(mixed[place]) for place, name in enumerate(names) if SIGNAL_OF[name] == signal}
+        signal: {
+            name: share * weight + (1 - share) / len(weights)
+            for name, weight in weights.items()
+            if SIGNAL_OF[name] == signal
+        }
         for signal in SIGNALS
     }
 

@@ -1,0 +1,72 @@
+"""Learning weights: fit."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from assomem.cli.options import announce_start, given_settings, json_option
+from assomem.cli.output import bar, note, print_json, say, table
+
+if TYPE_CHECKING:
+    from assomem.evaluation.fit import Fit
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(exists=True, path_type=Path))
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="The weights file to write, for --weights and ASSOMEM_WEIGHTS.",
+)
+@click.option(
+    "--rule",
+    type=click.Choice(["listwise", "information"]),
+    default="listwise",
+    show_default=True,
+    help="A listwise model, or conditional mutual information.",
+)
+@click.option(
+    "--clues",
+    type=click.Choice(["none", "built-in", "ready"]),
+    default="built-in",
+    show_default=True,
+    help="Clues of the memories; ready: those of clues.jsonl.",
+)
+@json_option
+def fit(paths: tuple[Path, ...], out: Path, rule: str, clues: str, as_json: bool) -> None:
+    """Learn weights from labelled questions.
+
+    PATH is as for `assomem evaluate`. Shown is recall@10 on questions that the weights were not learnt from: equal and
+    shipped weights, and either rule learnt from the other memories (cross-validated) and from the other sets.
+    """
+    from assomem.evaluation.datasets import read_sets
+    from assomem.evaluation.fit import fit as learn
+    from assomem.evaluation.run import Plan, evaluate, planned_steps
+
+    settings = given_settings()
+    plan = Plan(methods=("default",), clues=clues)  # pyright: ignore[reportArgumentType]
+    sets = read_sets(paths)
+    announce_start(settings)
+    with bar("reading", planned_steps(sets, plan)) as progress:
+        features = evaluate(sets, plan, settings, progress=progress, note=note).features
+    found = learn(features, rule)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(json.dumps(found.weights, indent=2) + "\n", encoding="utf-8")
+    if as_json:
+        print_json({"file": str(out), "rule": rule, "recall@10": found.worth})
+    else:
+        _show(found)
+    note(f"written: {out}; use it with --weights {out}, or set ASSOMEM_WEIGHTS")
+
+
+def _show(found: "Fit") -> None:
+    say("recall@10 on questions that were left out")
+    ways = list(next(iter(found.worth.values())))
+    table(
+        ["weights", *((name, "right") for name in found.worth)],
+        [(way, *(one[way] for one in found.worth.values())) for way in ways],
+    )
