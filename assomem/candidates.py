@@ -26,7 +26,7 @@ from assomem.store import Store, load
 BY_VECTOR = 150
 BY_TEXT = 150
 BY_WINDOW = 100
-BY_CLUE = 100
+BY_CLUE = 90
 BY_TIME = 50
 NEAREST_CLUES = 10
 """K of the paper: so many clues are looked up."""
@@ -103,6 +103,8 @@ class Candidates:
     """BM25 of its session."""
     reply_score: NDArray[np.float64]
     """BM25 of the utterance before it where that one asks something, else 0."""
+    before: NDArray[np.int64]
+    """Ordinal of the utterance before it in its session; -1 for a first one."""
     found_by: tuple[frozenset[str], ...]
     """The lists it was on: vector, clue, text, window, time."""
     words: WordScores
@@ -315,6 +317,7 @@ def _detailed(
     ) = zip(*rows, strict=True) if rows else ((),) * 14  # fmt: skip
     ordinals = np.array(ordinal, np.int64)
     cosines = _floats(cosine)
+    earlier = np.array([-1 if one is None else one for one in before], np.int64)
     return Candidates(
         ordinals=ordinals,
         utterance_ids=utterance_id,
@@ -329,11 +332,8 @@ def _detailed(
         text_score=_at(words.text, ordinals),
         window_score=_at(words.window, ordinals),
         session_score=_at(words.session, ordinals),
-        reply_score=np.where(
-            np.array(before_asks, bool),
-            _at(words.text, np.array([-1 if one is None else one for one in before], np.int64)),
-            0.0,
-        ),
+        reply_score=np.where(np.array(before_asks, bool), _at(words.text, earlier), 0.0),
+        before=earlier,
         found_by=tuple(frozenset(reasons[one]) for one in ordinal),
         words=words,
         total=total,

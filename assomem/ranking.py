@@ -25,8 +25,8 @@ from assomem.signals import importance, relevance, temporal
 from assomem.store import Store, load
 from assomem.times import end_of_day
 
-LATE_CANDIDATES = 50
-"""Late interaction re-ranks so many: of the final ten, 0.2 % stood lower before it."""
+LATE_CANDIDATES = 100
+"""Late interaction re-ranks so many."""
 
 WALK_DAMPING = 0.5
 WALK_ITERATIONS = 20
@@ -171,16 +171,22 @@ class Ranker:
             ranked.degraded.append(_NO_TOKENS)
             return
         best = np.argsort(-ranked.so_far(), kind="stable")[:LATE_CANDIDATES]
-        tokens = token_vectors(self.store, ranked.state, found.ordinals[best].tolist())
-        ranked.closeness.update(
-            relevance.late_interaction(
-                question.embedding, tokens, found.words.document_frequency, ranked.state.utterances
-            )
-        )
-        late = [ranked.closeness.get(ordinal, np.nan) for ordinal in found.ordinals.tolist()]
-        ranked.readings["late interaction"] = relevance.below_best(
-            np.array(late, np.float64), relevance.LATE_LEAST_RANGE
-        )
+        before = {
+            ordinal: earlier
+            for ordinal, earlier in zip(found.ordinals[best].tolist(), found.before[best].tolist(), strict=True)
+            if earlier >= 0
+        }
+        wanted = sorted({*found.ordinals[best].tolist(), *before.values()})
+        met = relevance.met_tokens(question.embedding, token_vectors(self.store, ranked.state, wanted))
+        weights = relevance.token_weights(question.embedding, found.words.document_frequency, ranked.state.utterances)
+        ranked.closeness.update(relevance.late_interaction(met, weights))
+        for name, late in (
+            ("late interaction", ranked.closeness),
+            ("late context", relevance.late_context(met, before, weights)),
+        ):
+            values = np.full(len(found), np.nan)
+            values[best] = [late.get(ordinal, np.nan) for ordinal in found.ordinals[best].tolist()]
+            ranked.readings[name] = relevance.below_best(values, relevance.LATE_LEAST_RANGE)
 
     def _read_paper_signals(self, ranked: "Ranked", clock: Clock) -> None:
         question, found, readings = ranked.question, ranked.found, ranked.readings
@@ -211,7 +217,7 @@ class Ranked:
     degraded: list[str]
     readings: Readings = field(default_factory=Readings)
     closeness: dict[int, float] = field(default_factory=dict[int, float])
-    """Late interaction of the best candidates as it was measured, -1..1, by ordinal; empty without it."""
+    """Late interaction of the best candidates and those before them as measured, -1..1, by ordinal; or empty."""
 
     def so_far(self) -> NDArray[np.float64]:
         """The scores by the readings there are by now."""

@@ -19,8 +19,8 @@ from assomem.signals.relevance import scaled
 KINDS = ("people, dated", "people, undated", "assistant, dated", "assistant, undated")
 
 RELEVANCE = {
-    "late interaction", "cosine", "context", "words", "window", "session", "pairs", "speaker", "names speaker", "role",
-    "length", "first person", "opening", "reply", "time word",
+    "late interaction", "late context", "cosine", "context", "words", "window", "session", "pairs", "speaker",
+    "names speaker", "role", "length", "first person", "reports", "opening", "reply", "time word",
 }  # fmt: skip
 
 Readings = dict[str, NDArray[np.float64]]

@@ -18,7 +18,7 @@ from assomem.fusion.information import Labelled, conditional_weights, hard_candi
 SCALE = 8.0
 PULL = 0.01
 """Strength of the pull towards equal weights."""
-LEARNT_SHARE = 0.7
+LEARNT_SHARE = 0.9
 """Share of the learnt weights in the result; the rest is equal weights."""
 STEPS = 400
 TOTAL = 3.5

@@ -25,6 +25,10 @@ SHORT_REPLY_CHARACTERS = 400
 """A longer turn stands for itself: what was asked before it adds nothing."""
 OPENING_TURNS = 2
 """A dialogue's first turns tell what it is about."""
+PASSAGE_TOKENS = 32
+"""Late interaction looks for what is asked within so many tokens: a sentence or two."""
+REPORTING_PHRASES = 2
+"""So many say that a speaker tells something of their own."""
 COSINE_LEAST_RANGE = 0.05
 LATE_LEAST_RANGE = 0.1
 WORDS_LEAST_SHARE = 0.3
@@ -40,6 +44,11 @@ _TIME_WORD = re.compile(
     re.I,
 )
 _FIRST_PERSON = re.compile(r"\b(I|my|we|us|our|me)\b")
+_REPORTS = re.compile(
+    r"\bI(?:['’]ve| have| had| did| was| got| went| bought| just| recently| finally| actually| already| started"
+    r"| used to| made| took| saw| met| lost| finished| attended| tried)\b|\bmy\b",
+    re.I,
+)
 _ASKS_ASSISTANT = re.compile(
     r"\byou (told|said|suggest|recommend|mention|provid|gave|give|list|help|creat|wrote|write|explain|describ)"
     r"|\bremind me\b|\bprevious (chat|conversation)\b|\bour (last|earlier|previous)\b|\bdid you\b|\byou'd\b",
@@ -80,7 +89,7 @@ def scaled_words(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def readings(question: Question, candidates: Candidates, *, assistant: bool) -> dict[str, NDArray[np.float64]]:
-    """Every reading of relevance but late interaction, which is for the best candidates only.
+    """Every reading of relevance but the two of late interaction, which are for the best candidates only.
 
     Args:
         question: the question.
@@ -101,6 +110,9 @@ def readings(question: Question, candidates: Candidates, *, assistant: bool) -> 
         "role": role(question.text, candidates.speakers) if assistant else np.zeros(len(candidates)),
         "length": np.array([min(1.0, len(text) / LONG_ENOUGH_CHARACTERS) for text in candidates.texts], float),
         "first person": _holds(_FIRST_PERSON, [text[:600] for text in candidates.texts]),
+        "reports": np.array(
+            [min(1.0, len(_REPORTS.findall(text[:3000])) / REPORTING_PHRASES) for text in candidates.texts], float
+        ),
         "opening": (candidates.positions <= OPENING_TURNS).astype(float),
         "reply": scaled_words(candidates.reply_score) * short,
         "time word": _holds(_TIME_WORD, [text[:1500] for text in candidates.texts])
@@ -174,31 +186,86 @@ def role(question: str, speakers: Sequence[str]) -> NDArray[np.float64]:
     return np.array([float(speaker.strip().casefold() == wanted) for speaker in speakers])
 
 
-def late_interaction(
-    question: QuestionEmbedding,
-    tokens: Mapping[int, Sequence[NDArray[np.float32]]],
-    document_frequency: Mapping[str, int],
-    total: int,
-) -> dict[int, float]:
-    """How well each word of the question is met by some word of an utterance, in context; -1..1, by ordinal.
-
-    sum_j idf_j max_i cos(q_j, u_i) / sum_j idf_j over the question's tokens j and the tokens i of a piece, the best
-    piece counting (Khattab & Zaharia, ColBERT, 2020; the weights are ours). idf_j = ln(1 + N / (1 + n)) with n the
-    utterances that hold the token's word.
+def token_weights(
+    question: QuestionEmbedding, document_frequency: Mapping[str, int], total: int
+) -> NDArray[np.float64]:
+    """idf_j = ln(1 + N / (1 + n)) for each token of the question, n being the utterances that hold its word.
 
     Args:
         question: its token vectors.
-        tokens: token vectors of the utterances, one array of unit rows for each piece.
         document_frequency: utterances that hold each of the question's terms.
-        total: utterances in the memory.
+        total: N, utterances in the memory.
+    """
+    return np.array([_token_weight(word, document_frequency, total) for word in question.token_words], np.float64)
+
+
+def met_tokens(
+    question: QuestionEmbedding, tokens: Mapping[int, Sequence[NDArray[np.float32]]]
+) -> dict[int, list[NDArray[np.float32]]]:
+    """How closely each token j of the question is met in each stretch of an utterance: max_i cos(q_j, u_i), -1..1.
+
+    Args:
+        question: its token vectors; without any the result is empty.
+        tokens: by ordinal, token vectors of utterances, one array of unit rows for each piece.
+
+    Returns:
+        By ordinal, for each piece an array (stretches of `PASSAGE_TOKENS` / 2 tokens, tokens of the question).
     """
     if question.token_vectors is None or not len(question.token_vectors):
         return {}
-    weights = np.array([_token_weight(word, document_frequency, total) for word in question.token_words])
     asked = question.token_vectors.T
+    stretch = PASSAGE_TOKENS // 2
     return {
-        ordinal: max(float((piece @ asked).max(axis=0) @ weights / weights.sum()) for piece in pieces)
+        ordinal: [
+            np.maximum.reduceat(piece @ asked, np.arange(0, len(piece), stretch), axis=0)
+            for piece in pieces
+            if len(piece)
+        ]
         for ordinal, pieces in tokens.items()
+    }
+
+
+def late_interaction(
+    met: Mapping[int, Sequence[NDArray[np.float32]]], weights: NDArray[np.float64]
+) -> dict[int, float]:
+    """How well the question's words are met within one passage of an utterance, in context; -1..1, by ordinal.
+
+    sum_j idf_j max_i cos(q_j, u_i) / sum_j idf_j over the question's tokens j and the tokens i of a passage of
+    `PASSAGE_TOKENS`, the best passage counting (Khattab & Zaharia, ColBERT, 2020; weights and passages are ours: in a
+    long reply something is always near to every word).
+
+    Args:
+        met: what `met_tokens` gives; utterances without tokens are left out.
+        weights: idf_j, one for each token of the question.
+    """
+    return {
+        ordinal: max(
+            float((np.maximum(piece[:-1], piece[1:]) if len(piece) > 1 else piece).dot(weights).max())
+            for piece in pieces
+        )
+        / float(weights.sum())
+        for ordinal, pieces in met.items()
+        if pieces
+    }
+
+
+def late_context(
+    met: Mapping[int, Sequence[NDArray[np.float32]]], before: Mapping[int, int], weights: NDArray[np.float64]
+) -> dict[int, float]:
+    """The same over an utterance and the one before it taken together, whole; -1..1, by ordinal.
+
+    An answer is often understood only with what it answers.
+
+    Args:
+        met: what `met_tokens` gives for both.
+        before: ordinal of an utterance → ordinal of the one before it in its session, where there is one.
+        weights: idf_j, one for each token of the question.
+    """
+    whole = {ordinal: np.max(np.concatenate(pieces), axis=0) for ordinal, pieces in met.items() if pieces}
+    return {
+        ordinal: float((np.maximum(best, whole[before[ordinal]]) if before.get(ordinal) in whole else best) @ weights)
+        / float(weights.sum())
+        for ordinal, best in whole.items()
     }
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 import numpy as np
@@ -19,12 +19,15 @@ from assomem.question import Question, understand
 from assomem.signals.relevance import (
     adjacent_pairs,
     below_best,
+    late_context,
     late_interaction,
+    met_tokens,
     readings,
     role,
     scaled,
     scaled_words,
     speaker_named,
+    token_weights,
 )
 from assomem.terms import STOP_WORDS, terms
 
@@ -71,6 +74,7 @@ def candidates(
         window_score=scores.window,
         session_score=scores.session,
         reply_score=np.zeros(count) if reply is None else reply,
+        before=np.arange(count) - 1,
         found_by=(frozenset({"text"}),) * count,
         words=scores,
         total=count,
@@ -127,7 +131,7 @@ def test_every_reading_lies_in_0_to_1_with_one_number_for_each_candidate(
         turns, question, cosine=np.array(cosine)[: len(turns)], reply=np.array(reply)[: len(turns)]
     )  # fmt: skip
     made = readings(question, found, assistant=assistant)
-    assert len(made) == 14
+    assert len(made) == 15
     for name, values in made.items():
         assert values.shape == (len(turns),), name
         assert np.all((values >= 0) & (values <= 1)), name
@@ -149,6 +153,7 @@ def test_the_readings_of_four_turns_by_hand() -> None:
     assert made["role"].tolist() == [0, 0, 0, 0]
     assert made["length"].tolist() == pytest.approx([1, 18 / 120, 11 / 120, 1])
     assert made["first person"].tolist() == [1, 1, 0, 0]
+    assert made["reports"].tolist() == [0, 0, 0, 0]
     assert made["opening"].tolist() == [1, 1, 0, 0]
     # Scaled over all, then taken from the long turn, which stands for itself.
     assert made["reply"].tolist() == [0, 0.5, 0.25, 0]
@@ -264,6 +269,15 @@ def unit(rows: NDArray[np.float64]) -> NDArray[np.float32]:
     return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
 
 
+def late(
+    question: QuestionEmbedding,
+    tokens: Mapping[int, Sequence[NDArray[np.float32]]],
+    frequency: Mapping[str, int],
+    total: int,
+) -> dict[int, float]:
+    return late_interaction(met_tokens(question, tokens), token_weights(question, frequency, total))
+
+
 def test_late_interaction_by_hand() -> None:
     question = QuestionEmbedding(
         np.ones(2, np.float32), np.array([[1, 0], [0, 1]], np.float32), ("dog", "the")
@@ -274,29 +288,51 @@ def test_late_interaction_by_hand() -> None:
     }
     # Of 10 utterances 4 hold "dog"; a function word is taken to be in 3.5.
     dog, the = math.log(1 + 10 / 5), math.log(1 + 10 / 4.5)
-    found = late_interaction(question, tokens, {"dog": 4}, 10)
+    found = late(question, tokens, {"dog": 4}, 10)
     assert found == pytest.approx({7: (dog + 0.8 * the) / (dog + the), 9: (0.6 * dog + 0.8 * the) / (dog + the)})
+
+
+def test_what_is_asked_must_stand_in_one_passage_of_a_long_utterance() -> None:
+    question = QuestionEmbedding(np.ones(2, np.float32), np.eye(2, dtype=np.float32), ("red", "boat"))
+    empty, red, boat = ([0.0, 0.0], [1.0, 0.0], [0.0, 1.0])
+    together = np.array([*[empty] * 40, red, *[empty] * 8, boat, *[empty] * 20], np.float32)
+    apart = np.array([red, *[empty] * 68, boat], np.float32)
+    found = late(question, {1: [together], 2: [apart]}, {}, 10)
+    assert found == pytest.approx({1: 1.0, 2: 0.5})
+
+
+def test_an_utterance_is_read_with_the_one_before_it() -> None:
+    question = QuestionEmbedding(np.ones(2, np.float32), np.eye(2, dtype=np.float32), ("red", "boat"))
+    red, boat = np.array([[1.0, 0.0]], np.float32), np.array([[0.0, 1.0]], np.float32)
+    met = met_tokens(question, {1: [red], 2: [boat], 3: [red], 4: []})
+    found = late_context(met, {2: 1, 3: 9}, token_weights(question, {}, 10))
+    # 1 is the first; 2 has 1 before it; what stood before 3 has no tokens; nor has 4.
+    assert found == pytest.approx({1: 0.5, 2: 1.0, 3: 0.5})
 
 
 def test_the_words_of_a_question_are_weighed_by_their_stems_and_signs_like_function_words() -> None:
     rows = np.eye(3, dtype=np.float32)
     question = QuestionEmbedding(np.ones(3, np.float32), rows, ("dogs", "?", "of"))
     dogs, sign = math.log(1 + 100 / 51), math.log(1 + 100 / 36)
-    found = late_interaction(question, {0: [rows[:1]], 1: [rows[1:2]], 2: [rows[2:]]}, {"dog": 50}, 100)
+    found = late(question, {0: [rows[:1]], 1: [rows[1:2]], 2: [rows[2:]]}, {"dog": 50}, 100)
     total = dogs + 2 * sign
     assert found == pytest.approx({0: dogs / total, 1: sign / total, 2: sign / total})
 
 
 def test_an_embedder_without_token_vectors_gives_no_late_interaction() -> None:
-    assert late_interaction(QuestionEmbedding(np.ones(2, np.float32), None, ()), {}, {}, 5) == {}
+    without = QuestionEmbedding(np.ones(2, np.float32), None, ())
     empty = QuestionEmbedding(np.ones(2, np.float32), np.zeros((0, 2), np.float32), ())
-    assert late_interaction(empty, {0: [np.ones((1, 2), np.float32)]}, {}, 5) == {}
+    for question in (without, empty):
+        met = met_tokens(question, {0: [np.ones((1, 2), np.float32)]})
+        assert met == {}
+        assert late_interaction(met, token_weights(question, {}, 5)) == {}
+        assert late_context(met, {}, token_weights(question, {}, 5)) == {}
 
 
 @given(
     st.integers(0, 2**32 - 1),
     st.lists(st.sampled_from(["dog", "cats", "the", "?", "unheard"]), min_size=1, max_size=6),
-    st.lists(st.lists(st.integers(1, 4), min_size=1, max_size=3), max_size=4),
+    st.lists(st.lists(st.integers(1, 70), min_size=1, max_size=3), max_size=4),
     st.integers(1, 500),
 )
 def test_late_interaction_is_what_its_formula_says(
@@ -307,17 +343,19 @@ def test_late_interaction_is_what_its_formula_says(
     tokens = {3 * at: [unit(random.normal(size=(rows, 8))) for rows in pieces] for at, pieces in enumerate(sizes)}
     frequency = {"dog": min(3, total), "cat": min(20, total)}
     stems = {"dog": "dog", "cats": "cat", "unheard": "unheard"}
-    found = late_interaction(QuestionEmbedding(vectors[0], vectors, tuple(words)), tokens, frequency, total)
+    found = late(QuestionEmbedding(vectors[0], vectors, tuple(words)), tokens, frequency, total)
     assert set(found) == set(tokens)
     for ordinal, pieces in tokens.items():
         best = -math.inf
         for piece in pieces:
-            above = below = 0.0
-            for word, vector in zip(words, vectors, strict=True):
-                holding = 0.35 * total if word in STOP_WORDS or word == "?" else frequency.get(stems[word], 0)
-                weight = math.log(1 + total / (1 + holding))
-                above += weight * max(float(np.dot(vector.astype(float), row.astype(float))) for row in piece)
-                below += weight
-            best = max(best, above / below)
+            for start in range(0, max(1, len(piece) - 16), 16):
+                above = below = 0.0
+                for word, vector in zip(words, vectors, strict=True):
+                    holding = 0.35 * total if word in STOP_WORDS or word == "?" else frequency.get(stems[word], 0)
+                    weight = math.log(1 + total / (1 + holding))
+                    passage = piece[start : start + 32].astype(float)
+                    above += weight * float((passage @ vector.astype(float)).max())
+                    below += weight
+                best = max(best, above / below)
         assert found[ordinal] == pytest.approx(best, abs=1e-5)
         assert -1.00001 <= found[ordinal] <= 1.00001
