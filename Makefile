@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help setup demo test check format bench test-data lock clean
+.PHONY: help setup demo test check format bench tables test-data lock clean
 
 help:
 	@echo "make demo       set up, start Neo4j, ask the sample memory a question"
@@ -12,6 +12,7 @@ help:
 	@echo "make check      format, lint, types, import rules"
 	@echo "make test-data  checks on evaluation data in ASSOMEM_TEST_DATA"
 	@echo "make bench      speed of search and writing, over sizes (SIZES=1000,3000)"
+	@echo "make tables     renew the tables of docs/ranking.md from evaluation data (DATA=FOLDER)"
 	@echo "make lock       renew the lock files"
 
 # Python's own venv; the core alone is enough for the demo.
@@ -52,6 +53,16 @@ test-data: .venv/development
 SIZES ?= 1000,3000
 bench: .venv/development
 	@$(BIN)/python benchmarks/bench.py --sizes $(SIZES)
+
+METHODS := default,paper,flat,bm25,hybrid,session-utterance,topic-grouping,lst,knowledge-graph
+tables: .venv/development
+	@test -d "$(DATA)/locomo" || { echo "make tables DATA=FOLDER, which holds locomo, longmemeval and meetingqa"; exit 2; }
+	@mkdir -p build/tables
+	@$(BIN)/assomem evaluate $(DATA)/locomo $(DATA)/longmemeval $(DATA)/meetingqa --methods $(METHODS) \
+	  --ablate temporal,importance,weights,clues --weights cross-validated --report build/tables > build/tables/evaluate.txt
+	@$(BIN)/assomem fit $(DATA)/locomo $(DATA)/longmemeval $(DATA)/meetingqa --out build/tables/weights.json --json \
+	  > build/tables/fit.json
+	@$(BIN)/python benchmarks/tables.py build/tables
 
 lock:
 	@$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header -q -o requirements.lock

@@ -1,8 +1,8 @@
 """Reads: which utterances are worth ranking for a question, and what ranking needs to know of them.
 
-Five lists are united: nearest by vector (whole utterances and pieces of long ones), anchored to the nearest clues,
-best by full text, best by the full text of their window, and said in the time that the question means. The preset
-`paper` takes the clues alone.
+Six lists are united: nearest by vector (whole utterances and pieces of long ones), anchored to the nearest clues,
+best by full text, best by the full text of their window, said close to the very best of these, and said in the time
+that the question means. The preset `paper` takes the clues alone.
 """
 
 import math
@@ -23,15 +23,22 @@ from assomem.postings import UNDATED, Layout, WordScores, score_words
 from assomem.question import Question
 from assomem.store import Store, load
 
-BY_VECTOR = 150
+BY_VECTOR = 130
 BY_TEXT = 150
-BY_WINDOW = 100
-BY_CLUE = 90
+BY_WINDOW = 80
+BY_CLUE = 40
 BY_TIME = 50
+NEAR_VECTOR = 20
+NEAR_TEXT = 10
+NEAR_REACH = 3
+"""Answers share few words with the question they answer: the list `near` holds what was said at most so many turns
+before or after the first so many of two lists."""
 NEAREST_CLUES = 10
 """K of the paper: so many clues are looked up."""
 OVERFETCH = 2
 """The index is approximate: asked for more, it finds the nearest more surely."""
+CONTEXT = 2
+"""So many utterances before one are read with it."""
 MOST_CANDIDATES = 600
 """The ranked pool is bounded, whatever the size of the memory."""
 
@@ -104,9 +111,9 @@ class Candidates:
     reply_score: NDArray[np.float64]
     """BM25 of the utterance before it where that one asks something, else 0."""
     before: NDArray[np.int64]
-    """Ordinal of the utterance before it in its session; -1 for a first one."""
+    """(n, CONTEXT), ordinals of the utterances before it in its session, the nearest first; -1 where there is none."""
     found_by: tuple[frozenset[str], ...]
-    """The lists it was on: vector, clue, text, window, time."""
+    """The lists it was on: vector, clue, text, window, near, time."""
     words: WordScores
     """The scores of the whole memory, by ordinal."""
     total: int
@@ -174,6 +181,7 @@ def find(
     if not clues_only:
         found["text"] = _best(words.text, allowed, BY_TEXT)
         found["window"] = _best(words.window, allowed, BY_WINDOW)
+        found["near"] = _near([*found.get("vector", [])[:NEAR_VECTOR], *found["text"][:NEAR_TEXT]], layout)
         found["time"] = _in_time(question, layout, allowed, words)
     reasons: dict[int, set[str]] = {}
     for name, ordinals in found.items():
@@ -188,7 +196,7 @@ def find(
         uid = identity(state.name, also)
         for row in store.read(load("candidates/ordinal"), memory=state.name, uid=uid):
             reasons.setdefault(row["ordinal"], set())
-    return _detailed(store, state, question, reasons, words, int(allowed.sum()))
+    return _detailed(store, state, question, reasons, words, layout, int(allowed.sum()))
 
 
 def token_vectors(store: Store, state: MemoryState, ordinals: Sequence[int]) -> dict[int, list[NDArray[np.float32]]]:
@@ -273,6 +281,16 @@ def _best(scores: NDArray[np.float64], allowed: NDArray[np.bool_], limit: int) -
     return [int(ordinal) for ordinal in hits[np.argsort(-scores[hits], kind="stable")][:limit]]
 
 
+def _near(ordinals: Sequence[int], layout: Layout) -> list[int]:
+    """Ordinals at most `NEAR_REACH` places from these in their sessions, in the order of these, without them."""
+    places = np.array(ordinals, np.int64)
+    steps = [step for reach in range(1, NEAR_REACH + 1) for step in (-reach, reach)]
+    if not len(places):
+        return []
+    around = np.stack([layout.beside(places, step) for step in steps], axis=1).ravel().tolist()
+    return [ordinal for ordinal in dict.fromkeys(around) if ordinal >= 0]
+
+
 def _in_time(question: Question, layout: Layout, allowed: NDArray[np.bool_], words: WordScores) -> list[int]:
     """Ordinals said inside an interval that the question means, those with more of its words in their window first."""
     inside = np.zeros(len(allowed), bool)
@@ -302,6 +320,7 @@ def _detailed(
     question: Question,
     reasons: dict[int, set[str]],
     words: WordScores,
+    layout: Layout,
     total: int,
 ) -> Candidates:
     # Neo4j refuses to compare with a vector of zeros; compared with null, everything is null.
@@ -317,7 +336,6 @@ def _detailed(
     ) = zip(*rows, strict=True) if rows else ((),) * 14  # fmt: skip
     ordinals = np.array(ordinal, np.int64)
     cosines = _floats(cosine)
-    earlier = np.array([-1 if one is None else one for one in before], np.int64)
     return Candidates(
         ordinals=ordinals,
         utterance_ids=utterance_id,
@@ -332,8 +350,12 @@ def _detailed(
         text_score=_at(words.text, ordinals),
         window_score=_at(words.window, ordinals),
         session_score=_at(words.session, ordinals),
-        reply_score=np.where(np.array(before_asks, bool), _at(words.text, earlier), 0.0),
-        before=earlier,
+        reply_score=np.where(
+            np.array(before_asks, bool),
+            _at(words.text, np.array([-1 if one is None else one for one in before], np.int64)),
+            0.0,
+        ),
+        before=np.stack([layout.beside(ordinals, -step) for step in range(1, CONTEXT + 1)], axis=1),
         found_by=tuple(frozenset(reasons[one]) for one in ordinal),
         words=words,
         total=total,

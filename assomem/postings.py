@@ -109,6 +109,28 @@ class Layout:
         return ordinals[np.lexsort((self.position[ordinals], self.session[ordinals]))]
 
     @cached_property
+    def _place(self) -> NDArray[np.int64]:
+        """The place of every ordinal in `order`; -1 for one that is gone."""
+        places = np.full(len(self.session), -1, np.int64)
+        places[self.order] = np.arange(len(self.order))
+        return places
+
+    def beside(self, ordinals: NDArray[np.int64], step: int) -> NDArray[np.int64]:
+        """For each ordinal the one that stands `step` places after it in its session (before it, if negative).
+
+        -1 where the session ends before, and for ordinals that are gone or beyond the layout.
+        """
+        found = np.full(len(ordinals), -1, np.int64)
+        known = np.flatnonzero((ordinals >= 0) & (ordinals < len(self.session)))
+        known = known[self._place[ordinals[known]] >= 0]
+        there = self._place[ordinals[known]] + step
+        inside = (there >= 0) & (there < len(self.order))
+        known, neighbour = known[inside], self.order[there[inside]]
+        same = self.session[neighbour] == self.session[ordinals[known]]
+        found[known[same]] = neighbour[same]
+        return found
+
+    @cached_property
     def window(self) -> "Window":
         """Which share of each neighbour's terms lies in an utterance's window."""
         return Window.around(self.session[self.order], self.length[self.order])

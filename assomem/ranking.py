@@ -171,12 +171,8 @@ class Ranker:
             ranked.degraded.append(_NO_TOKENS)
             return
         best = np.argsort(-ranked.so_far(), kind="stable")[:LATE_CANDIDATES]
-        before = {
-            ordinal: earlier
-            for ordinal, earlier in zip(found.ordinals[best].tolist(), found.before[best].tolist(), strict=True)
-            if earlier >= 0
-        }
-        wanted = sorted({*found.ordinals[best].tolist(), *before.values()})
+        before = dict(zip(found.ordinals[best].tolist(), found.before[best].tolist(), strict=True))
+        wanted = sorted({*before, *(one for earlier in before.values() for one in earlier if one >= 0)})
         met = relevance.met_tokens(question.embedding, token_vectors(self.store, ranked.state, wanted))
         weights = relevance.token_weights(question.embedding, found.words.document_frequency, ranked.state.utterances)
         ranked.closeness.update(relevance.late_interaction(met, weights))

@@ -345,3 +345,14 @@ def test_moving_changes_positions_alone(given_places: list[tuple[int, int, int, 
         (session, moves.get(index, position), length, at)
         for index, (session, position, length, at) in enumerate(given_places)
     ])  # fmt: skip
+
+
+def test_who_stands_beside_in_a_session() -> None:
+    # By ordinal: session and position; ordinal 3 is gone, 4 came into session 1 later.
+    layout = Layout.unpack([pack_places([(1, 1, 5, 0), (1, 2, 5, 0), (2, 1, 5, 0), (GONE, 0, 0, 0), (1, 3, 5, 0)])])
+    ordinals = np.array([0, 1, 2, 3, 4, 9, -1])
+    assert layout.beside(ordinals, -1).tolist() == [-1, 0, -1, -1, 1, -1, -1]
+    assert layout.beside(ordinals, 1).tolist() == [1, 4, -1, -1, -1, -1, -1]
+    assert layout.beside(ordinals, -2).tolist() == [-1, -1, -1, -1, 0, -1, -1]
+    assert layout.beside(ordinals, 7).tolist() == [-1] * 7
+    assert Layout.unpack([]).beside(ordinals[:2], 1).tolist() == [-1, -1]

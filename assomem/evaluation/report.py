@@ -101,9 +101,9 @@ def _more_tables(
     depth = f"recall@{max(results['settings']['k'])}"
     tables: list[tuple[str, list[str], list[list[str]]]] = []
     types = sorted({kind for found in methods.values() for kind in found["by_type"]})
+    first = next(iter(methods.values()))
+    headings = [f"{kind} ({first['by_type'][kind]['questions']})" for kind in types]
     if len(types) > 1:
-        first = next(iter(methods.values()))
-        headings = [f"{kind} ({first['by_type'][kind]['questions']})" for kind in types]
         rows = [
             [method, *(_cell(found["by_type"][kind], depth) for kind in types)] for method, found in methods.items()
         ]
@@ -113,6 +113,11 @@ def _more_tables(
         rows = [[method, _signed(one[depth]), f"{one[depth]['p']:.4f}"] for method, one in compared.items()]
         against = next(iter(compared.values()))["against"]
         tables.append((f"{depth} against {against}, paired", ["method", "difference", "p"], rows))
+        if len(types) > 1:
+            rows = [
+                [method, *(_signed(one["by_type"][kind][depth]) for kind in types)] for method, one in compared.items()
+            ]
+            tables.append((f"{depth} against {against}, paired, by type of question", ["method", *headings], rows))
     return tables
 
 

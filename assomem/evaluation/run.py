@@ -216,18 +216,23 @@ class Evaluation:
         }
 
     def _comparisons(self, memories: Sequence[LabelledMemory]) -> dict[str, Any]:
-        """Every other method against the first one, on the same questions."""
+        """Every other method against the first one, on the same questions; by type for recall at the largest k."""
         first, *others = self.outcomes
         found: dict[str, Any] = {}
         names, base, asked = self._scores(memories, first)
+        types = sorted({one.query_type for _, one in asked})
+        recall = f"recall@{max(self.plan.ks)}"
         for method in others if asked else ():
             _, values, _ = self._scores(memories, method)
-            found[method] = {"against": first}
-            for place, name in enumerate(names):
-                one = paired_difference(values[:, place], base[:, place], confidence=_CONFIDENCE)
-                found[method][name] = {
-                    "difference": _rounded(one.mean), "low": _rounded(one.low), "high": _rounded(one.high), "p": one.p
-                }  # fmt: skip
+            found[method] = {"against": first} | {
+                name: _compared(values[:, place], base[:, place]) for place, name in enumerate(names)
+            }
+            place = names.index(recall)
+            rows = {kind: [row for row, (_, one) in enumerate(asked) if one.query_type == kind] for kind in types}
+            found[method]["by_type"] = {
+                kind: {"questions": len(at), recall: _compared(values[at, place], base[at, place])}
+                for kind, at in rows.items()
+            }
         return found
 
 
@@ -489,6 +494,11 @@ def _measured(ranking: Sequence[str], evidence: Sequence[str], ks: Sequence[int]
         *(metrics.ndcg_at_k(ranking, evidence, k) for k in ks),
         metrics.mrr(ranking[: max(ks)], evidence),
     ]
+
+
+def _compared(values: NDArray[np.float64], base: NDArray[np.float64]) -> dict[str, float]:
+    one = paired_difference(values, base, confidence=_CONFIDENCE)
+    return {"difference": _rounded(one.mean), "low": _rounded(one.low), "high": _rounded(one.high), "p": one.p}
 
 
 def _rounded(value: float) -> float:

@@ -75,6 +75,10 @@ def test_every_method_and_ablation_gives_the_fields_of_the_contract(sets: list[L
     # Half of the third question's evidence is nowhere: it is missed.
     assert found["data"]["band"]["flat"]["by_type"]["number"]["recall@10"] == 0.5
     assert set(found["comparisons"]["talks"]) == {*ALL[1:], *ablations}
+    for compared in found["comparisons"]["talks"].values():
+        assert sum(kind["questions"] for kind in compared["by_type"].values()) == 7
+        for kind in (compared, *compared["by_type"].values()):
+            assert kind["recall@10"]["low"] <= kind["recall@10"]["difference"] <= kind["recall@10"]["high"]
     assert found["settings"]["data"]["talks"] == {"memories": 2, "utterances": 20, "corrected_questions": 1}
     json.dumps(found, allow_nan=False)
 

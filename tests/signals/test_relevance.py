@@ -74,7 +74,7 @@ def candidates(
         window_score=scores.window,
         session_score=scores.session,
         reply_score=np.zeros(count) if reply is None else reply,
-        before=np.arange(count) - 1,
+        before=np.stack([np.arange(count) - 1, np.maximum(np.arange(count) - 2, -1)], axis=1),
         found_by=(frozenset({"text"}),) * count,
         words=scores,
         total=count,
@@ -301,13 +301,13 @@ def test_what_is_asked_must_stand_in_one_passage_of_a_long_utterance() -> None:
     assert found == pytest.approx({1: 1.0, 2: 0.5})
 
 
-def test_an_utterance_is_read_with_the_one_before_it() -> None:
+def test_an_utterance_is_read_with_those_before_it() -> None:
     question = QuestionEmbedding(np.ones(2, np.float32), np.eye(2, dtype=np.float32), ("red", "boat"))
     red, boat = np.array([[1.0, 0.0]], np.float32), np.array([[0.0, 1.0]], np.float32)
-    met = met_tokens(question, {1: [red], 2: [boat], 3: [red], 4: []})
-    found = late_context(met, {2: 1, 3: 9}, token_weights(question, {}, 10))
-    # 1 is the first; 2 has 1 before it; what stood before 3 has no tokens; nor has 4.
-    assert found == pytest.approx({1: 0.5, 2: 1.0, 3: 0.5})
+    met = met_tokens(question, {1: [red], 2: [boat], 3: [red, red], 4: []})
+    found = late_context(met, {1: [-1, -1], 2: [1, -1], 3: [9, 2], 4: [3, 2]}, token_weights(question, {}, 10))
+    # 1 is the first; 2 has 1 before it; of those before 3 one has tokens; 4 itself has none.
+    assert found == pytest.approx({1: 0.5, 2: 1.0, 3: 1.0})
 
 
 def test_the_words_of_a_question_are_weighed_by_their_stems_and_signs_like_function_words() -> None:
