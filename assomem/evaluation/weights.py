@@ -75,7 +75,7 @@ def of_others(others: Sequence[QuestionFeatures], rule: Rule = learn_listwise) -
 
 
 def learnt_for(kind: str, questions: Sequence[QuestionFeatures], rule: Rule = learn_listwise) -> ReadingWeights:
-    """Weights for a kind of memory: from questions of that kind where there are any, else from all, half equal.
+    """Weights for a kind of memory: from questions of that kind where there are any, else from all, mostly equal.
 
     Raises:
         InputError: no question has evidence among its candidates.
