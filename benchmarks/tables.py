@@ -27,7 +27,7 @@ def with_tables(page: str, results: dict[str, Any], fit: dict[str, Any]) -> str:
     tables = markdown(chosen).replace("# Evaluation\n", "", 1).replace("\n#", "\n##")
     before, rest = page.split(BEGIN)
     _, after = rest.split(END)
-    return f"{before}{BEGIN}\n{tables.strip()}\n\n{_fit_table(fit['recall@10'])}\n{END}{after}"
+    return f"{before}{BEGIN}\n{tables.strip()}\n\n{_fit_table(fit['recall@10'])}\n\n{_reach(fit['candidates'])}\n{END}{after}"
 
 
 def _fit_table(worth: dict[str, dict[str, float | None]]) -> str:
@@ -36,6 +36,13 @@ def _fit_table(worth: dict[str, dict[str, float | None]]) -> str:
     for way in next(iter(worth.values())):
         cells = ("–" if one[way] is None else f"{100 * float(one[way] or 0):.1f}" for one in worth.values())
         lines.append(f"| {way} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _reach(candidates: dict[str, dict[str, float]]) -> str:
+    lines = ["### Candidates", "", "| data | evidence among them | mean | most |", "| --- | ---: | ---: | ---: |"]
+    for name, one in candidates.items():
+        lines.append(f"| {name} | {100 * one['recall']:.1f} | {one['mean']:.0f} | {one['most']:.0f} |")
     return "\n".join(lines)
 
 

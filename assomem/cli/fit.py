@@ -57,7 +57,7 @@ def fit(paths: tuple[Path, ...], out: Path, rule: str, clues: str, as_json: bool
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(json.dumps(found.weights, indent=2) + "\n", encoding="utf-8")
     if as_json:
-        print_json({"file": str(out), "rule": rule, "recall@10": found.worth})
+        print_json({"file": str(out), "rule": rule, "recall@10": found.worth, "candidates": found.candidates})
     else:
         _show(found)
     note(f"written: {out}; use it with --weights {out}, or set ASSOMEM_WEIGHTS")
@@ -70,3 +70,8 @@ def _show(found: "Fit") -> None:
         ["weights", *((name, "right") for name in found.worth)],
         [(way, *(one[way] for one in found.worth.values())) for way in ways],
     )
+    for name, one in found.candidates.items():
+        say(
+            f"{name}: {100 * one['recall']:.1f} % of the evidence among the candidates, "
+            f"{one['mean']:.0f} of them on average, {one['most']:.0f} at most"
+        )

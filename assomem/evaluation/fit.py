@@ -38,6 +38,9 @@ class Fit:
     worth: Mapping[str, Mapping[str, float | None]]
     """set → way of weighing → recall@10, 0..1; None where it cannot be measured. The ways are `equal`, `shipped`, and
     for each rule `<rule>, cross-validated` and `<rule>, other sets`."""
+    candidates: Mapping[str, Mapping[str, float]]
+    """set → `recall` (share of the evidence among the candidates, 0..1; the most that any weights can reach), `mean`
+    and `most` candidates of a question."""
 
 
 def fit(sets: Mapping[str, Sequence[QuestionFeatures]], rule: str) -> Fit:
@@ -68,7 +71,21 @@ def fit(sets: Mapping[str, Sequence[QuestionFeatures]], rule: str) -> Fit:
         },
         "paper": weights_for("paper", KINDS[0], None),
     }
-    return Fit(file, {name: _worth(name, sets) for name in sets})
+    return Fit(
+        file,
+        {name: _worth(name, sets) for name in sets},
+        {name: _reach(found) for name, found in sets.items() if found},
+    )
+
+
+def _reach(questions: Sequence[QuestionFeatures]) -> dict[str, float]:
+    counts = [len(one.utterance_ids) for one in questions]
+    shares = [float(one.relevant.sum()) / one.evidence_count for one in questions]
+    return {
+        "recall": sum(shares) / len(shares),
+        "mean": sum(counts) / len(counts),
+        "most": max(counts),
+    }
 
 
 def _worth(name: str, sets: Mapping[str, Sequence[QuestionFeatures]]) -> dict[str, float | None]:

@@ -63,6 +63,8 @@ def test_the_worth_is_measured_on_questions_that_were_left_out() -> None:
     assert worth["listwise, other sets"] is None
     assert worth["listwise, cross-validated"] == 1.0
     assert (worth["equal"] or 0) < 1
+    found = fit({"one": mine[:40]}, "listwise").candidates["one"]
+    assert found == {"recall": 1.0, "mean": 30.0, "most": 30}
     # Where the other memory follows something else, it teaches nothing.
     apart = [*questions("a", "words", "people, dated", 1), *questions("b", "said", "people, dated", 3)]
     assert (fit({"one": apart}, "listwise").worth["one"]["listwise, cross-validated"] or 0) < 0.9
@@ -82,7 +84,7 @@ def test_the_command_writes_a_file_that_a_search_takes(run: Run, talks: Path, tm
     assert done.returncode == 0, done.stderr
     found: Any = json.loads(done.stdout)
     assert found["file"] == str(file)
-    assert set(found["recall@10"]) == {"garden", "band"}
+    assert set(found["recall@10"]) == set(found["candidates"]) == {"garden", "band"}
     weights = weights_for("default", "people, dated", file)
     assert sum(one for shares in weights.values() for one in shares.values()) == pytest.approx(1, abs=0.002)
     shown = run("fit", str(talks / "band"), "--out", str(file), "--rule", "information")
