@@ -27,7 +27,8 @@ def with_tables(page: str, results: dict[str, Any], fit: dict[str, Any]) -> str:
     tables = markdown(chosen).replace("# Evaluation\n", "", 1).replace("\n#", "\n##")
     before, rest = page.split(BEGIN)
     _, after = rest.split(END)
-    return f"{before}{BEGIN}\n{tables.strip()}\n\n{_fit_table(fit['recall@10'])}\n\n{_reach(fit['candidates'])}\n{END}{after}"
+    parts = "\n\n".join((tables.strip(), _fit_table(fit["recall@10"]), _reach(fit["candidates"])))
+    return f"{before}{BEGIN}\n{parts}\n{END}{after}"
 
 
 def _fit_table(worth: dict[str, dict[str, float | None]]) -> str:
