@@ -122,7 +122,9 @@ def test_an_interrupt_ends_with_130(environment: dict[str, str], tmp_path: Path)
 
 
 WAITING = """
-import sys
+import signal, sys
+# A shell starts what runs in its background with interrupts ignored, and children inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import assomem.cli, assomem.importers
 read = assomem.importers.read
 def read_and_say(*given, **options):
