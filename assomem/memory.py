@@ -238,8 +238,14 @@ class AssoMem:
         asked_at: datetime | None = None,
         k: int = 10,
         preset: Preset | None = None,
+        speaker: str | None = None,
+        session: str | None = None,
+        after: datetime | None = None,
+        before: datetime | None = None,
     ) -> list[Explanation]:
         """Why each piece of evidence was chosen; with `utterance_id` why that one was, or why not.
+
+        The other arguments are those of `search`.
 
         Returns:
             One explanation for each of the first k, or exactly one for the utterance.
@@ -249,7 +255,7 @@ class AssoMem:
         """
         _check_k(k)
         clock = Clock()
-        filters = self._filters(asked_at)
+        filters = self._filters(asked_at, speaker=speaker, session=session, after=after, before=before)
         if utterance_id is not None:
             rows = self._store.read(
                 load("candidates/ordinal"), memory=self.memory, uid=identity(self.memory, utterance_id)
@@ -426,8 +432,8 @@ class AssoMem:
 
 
 def _check_k(k: int) -> None:
-    if not 1 <= k <= 600:
-        raise InputError(f"k: must be 1 to 600, not {k}")
+    if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= 600:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"k: must be a whole number from 1 to 600, not {k!r}")
 
 
 def _plain(rows: Sequence[Any]) -> list[dict[str, Any]]:

@@ -82,7 +82,9 @@ def understand(text: str, asked_at: datetime, embedder: Embedder, *, max_charact
         InputError: the question is empty or too long, or `asked_at` has no zone.
         ModelError: the embedder failed.
     """
-    if not text.strip():
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"question: must be text, not {type(text).__name__}")
+    if not any(character.isprintable() and not character.isspace() for character in text):
         raise InputError("question: is empty; ask something in words")
     if len(text) > max_characters:
         raise InputError(

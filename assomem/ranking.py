@@ -18,6 +18,7 @@ from assomem import walk
 from assomem.candidates import Candidates, Filters, Layouts, MemoryState, find, token_vectors
 from assomem.evidence import Evidence, Explanation, SearchResult, convincing, explain_in_words
 from assomem.fusion import Fused, Preset, ReadingWeights, fuse, weights_for
+from assomem.graph import speaker_key
 from assomem.models.embedder import Embedder
 from assomem.question import Question, understand
 from assomem.settings import Settings
@@ -243,18 +244,32 @@ class Ranked:
             text=found.texts[index],
             score=float(self.fused.scores[index]),
             signals=self.fused.signals(index),
-            clues=tuple(shown["clues"]),
+            clues=tuple(dict.fromkeys(shown["clues"])),  # a topic and a phrase may have the same text
             contributions=self.fused.contributions(index),
         )
+
+    def _filtered(self, index: int) -> str | None:
+        """Which filter kept a candidate out, in words; None when none did."""
+        filters, at = self.filters, self.found.instants[index]
+        # Undated is nan, and nan compares with nothing.
+        if at >= end_of_day(self.question.asked_at).timestamp():
+            return "filtered by time: said after the day of the question"
+        if filters.after is not None and not at >= filters.after.timestamp():
+            return "filtered by time: not known to be said after the limit"
+        if filters.before is not None and not at < filters.before.timestamp():
+            return "filtered by time: not known to be said before the limit"
+        if filters.speaker is not None and speaker_key(self.found.speakers[index]) != speaker_key(filters.speaker):
+            return "filtered by speaker"
+        if filters.session_id is not None and self.found.session_ids[index] != filters.session_id:
+            return "filtered by session"
+        return None
 
     def explanation(self, index: int, k: int) -> Explanation:
         """Why one candidate stands where it does."""
         rank = self.order.index(index) + 1 if self.found.found_by[index] else None
         lost_at = None
         if rank is None:
-            # Undated is nan, and nan is not late.
-            late = self.found.instants[index] >= end_of_day(self.question.asked_at).timestamp()
-            lost_at = "filtered by time: said after the day of the question" if late else "not in any list"
+            lost_at = self._filtered(index) or "not in any list"
         elif rank > k:
             lost_at = f"cut by the budget: the first {k} are evidence"
         score, contributions = float(self.fused.scores[index]), self.fused.contributions(index)

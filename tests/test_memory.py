@@ -314,6 +314,36 @@ def test_an_explanation_says_why_not(filled: AssoMem) -> None:
         filled.explain("kayak", utterance_id="nowhere")
 
 
+@pytest.mark.parametrize(
+    ("filters", "lost_at"),
+    [
+        ({"speaker": "Tove"}, "filtered by speaker"),
+        ({"session": "s2"}, "filtered by session"),
+        ({"after": NOON + timedelta(days=1)}, "filtered by time: not known to be said after the limit"),
+        ({"before": NOON - timedelta(days=1)}, "filtered by time: not known to be said before the limit"),
+        ({"speaker": "MIRA", "session": "s1"}, None),
+    ],
+)
+def test_an_explanation_names_the_filter_that_kept_an_utterance_out(
+    filled: AssoMem, filters: dict[str, Any], lost_at: str | None
+) -> None:
+    (one,) = filled.explain("tulip bulbs", utterance_id="s1:1", asked_at=ASKED, **filters)
+    assert one.lost_at == lost_at
+    adds_up(one)
+
+
+@pytest.mark.parametrize("wrong", [None, 5, b"x", "\u200b", "\u2060\ufeff "])
+def test_a_question_that_is_no_text_or_shows_nothing_is_refused(filled: AssoMem, wrong: Any) -> None:
+    with pytest.raises(InputError, match="question: "):
+        filled.search(wrong)
+
+
+@pytest.mark.parametrize("wrong", ["3", 2.5, True, None])
+def test_a_number_of_evidence_that_is_none_is_refused(filled: AssoMem, wrong: Any) -> None:
+    with pytest.raises(InputError, match="k: must be a whole number"):
+        filled.search("tulips", k=wrong)
+
+
 def test_no_output_carries_a_vector(filled: AssoMem) -> None:
     outputs = [
         filled.search("kayak", asked_at=ASKED, k=600).as_json(),

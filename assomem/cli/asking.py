@@ -41,7 +41,7 @@ _Command = TypeVar("_Command", bound=Callable[..., None])
 
 
 def _filters(command: _Command) -> _Command:
-    """The options that `search` and `ask` share."""
+    """The options that `search`, `ask` and `explain` share."""
     for option in reversed(
         (
             k_option,
@@ -121,12 +121,7 @@ def ask(
 @click.command()
 @click.argument("question")
 @click.option("--utterance", "utterance_id", metavar="ID", help="Why this one was chosen, or why not.")
-@k_option
-@asked_at_option
-@preset_option
-@weights_option
-@memory_option
-@json_option
+@_filters
 def explain(
     question: str,
     utterance_id: str | None,
@@ -134,6 +129,10 @@ def explain(
     asked_at: str | None,
     preset: str | None,
     weights: Path | None,
+    speaker: str | None,
+    session: str | None,
+    after: str | None,
+    before: str | None,
     memory_name: str,
     as_json: bool,
 ) -> None:
@@ -142,9 +141,11 @@ def explain(
     Every reading, its weight, and what it adds to the score.
     """
     settings = given_settings(preset=preset, weights=weights)
-    asked = moment(asked_at, "--asked-at", settings)
+    moments = _moments(settings, asked_at, after, before)
     with open_memory(memory_name, settings) as memory:
-        explanations = memory.explain(question, utterance_id=utterance_id, asked_at=asked, k=k)
+        explanations = memory.explain(
+            question, utterance_id=utterance_id, k=k, speaker=speaker, session=session, **moments
+        )
     if as_json:
         plain = [one.as_json() for one in explanations]
         print_json(plain if utterance_id is None else plain[0])

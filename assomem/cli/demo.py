@@ -1,6 +1,9 @@
 """The whole way in one command: start, import the sample, ask, look at the graph."""
 
 import json
+import os
+import shutil
+import sys
 from typing import Any
 
 import click
@@ -78,10 +81,12 @@ def demo(as_json: bool) -> None:
     say()
     say(query)
     say()
-    say(f'Ask more:  assomem ask --memory {MEMORY} "Who plays what?"')
-    say(f"Clean up:  assomem forget --memory {MEMORY} --all --yes")
+    # `make demo` runs it from a virtual environment that nobody has activated.
+    program = "assomem" if shutil.which("assomem") else os.path.relpath(sys.argv[0])
+    say(f'Ask more:  {program} ask --memory {MEMORY} "Who plays what?"')
+    say(f"Clean up:  {program} forget --memory {MEMORY} --all --yes")
     if address.managed:
-        say("Stop Neo4j: assomem down")
+        say(f"Stop Neo4j: {program} down")
 
 
 def _question(lines: str) -> dict[str, Any]:

@@ -127,6 +127,12 @@ def up(settings: "Settings", *, progress: bool = False) -> Address:
             ) from error
 
 
+_PASSWORD_LOST = (
+    "the password in {file} {what}; nothing was changed. Put the right one back, or let a new one be set: "
+    "assomem down, then assomem up; what is stored stays"
+)
+
+
 def _jars() -> tuple[Jar, ...]:
     return locked("lib") + locked("plugins")
 
@@ -147,14 +153,21 @@ def _answering(home: Home) -> Address | None:
 
 
 def _joined(home: Home, process: "psutil.Process") -> Address | None:
-    """The server that another process started and did not see through; None after stopping one that is no use."""
+    """The server that another process started and did not see through; None after stopping one that is no use.
+
+    Raises:
+        ServerError: it runs and has another password than ours; it is left alone, for others may be using it.
+    """
     ports, password = home.ports(), home.password()
+    if ports is not None and password is None:
+        raise ServerError(_PASSWORD_LOST.format(file=home.password_file, what="is missing or empty"))
     if ports is not None and password is not None:
         try:
             address = _address(ports, password)
             _wait(home, process, address, (ports.bolt, ports.http))
         except _Refused:
-            log.warning("the server does not know the stored password; restarting it to set that")
+            what = "is not the one of the running Neo4j"
+            raise ServerError(_PASSWORD_LOST.format(file=home.password_file, what=what)) from None
         except _Failed as failure:
             log.warning("the server does not get ready (%s); restarting it", failure)
         else:

@@ -1,5 +1,6 @@
 """Runs queries against one Neo4j database and turns the driver's errors into ours."""
 
+import logging
 import os
 import re
 import threading
@@ -132,6 +133,11 @@ class Store:
             if self._driver is None or self._process_id != os.getpid():
                 # Connections do not survive a fork: two processes would read each other's answers.
                 self._process_id = os.getpid()
+                # The driver tells of tries that it repeats; without a handler Python would print that on stderr. Who
+                # wants it adds a handler of their own.
+                driver_log = logging.getLogger("neo4j")
+                if not driver_log.handlers:
+                    driver_log.addHandler(logging.NullHandler())
                 try:
                     self._driver = neo4j.GraphDatabase.driver(
                         self.uri,
@@ -187,4 +193,6 @@ def _says(error: Exception) -> str:
     text = re.sub(r'".*"|".*', '"…"', text, flags=re.DOTALL).splitlines()[0]
     if code is not None and str(code).startswith("Neo.ClientError.Schema.ConstraintValidation"):
         return f"{code}: a uniqueness rule of the schema was violated"
-    return f"{code}: {text[:300]}" if code is not None else text[:300]
+    return (
+        f"{code}: {text[:300]}" if code is not None else re.sub(r" \(resolved to .*?\):?", "", text)[:300].rstrip(":")
+    )

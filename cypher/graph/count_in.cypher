@@ -9,7 +9,11 @@
 
 CYPHER 25
 MATCH (memory:Memory {name: $memory})
+// Read first: a SET that reads what it sets takes its locks anew, in an order that deadlocks with a second writer who
+// waits to begin.
+WITH
+  memory, memory.utterances + $utterances AS utterances, memory.dated + $dated AS dated,
+  memory.assistant + $assistant AS assistant
 SET
-  memory.utterances = memory.utterances + $utterances, memory.dated = memory.dated + $dated,
-  memory.assistant = memory.assistant + $assistant,
+  memory.utterances = utterances, memory.dated = dated, memory.assistant = assistant,
   memory.next_ordinal = $next_ordinal, memory.next_session = $next_session

@@ -255,6 +255,25 @@ def test_threads_that_share_one_memory_object_append_without_ids_and_keep_every_
     assert not problems(memory)
 
 
+def test_writers_of_their_own_sessions_wait_for_each_other_and_never_deadlock(
+    server: Address, settings: Settings, memory_name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    del server
+    ready = threading.Barrier(4)
+
+    def append_some(worker: int) -> None:
+        with AssoMem(memory_name, settings=settings, embedder=HashingEmbedder()) as own:
+            ready.wait()
+            for turn in range(8):
+                own.append(f"chat {worker}", Utterance("Mira", f"turn {turn} of worker {worker}"))
+
+    with caplog.at_level("WARNING", "neo4j"), ThreadPoolExecutor(4) as pool:
+        list(pool.map(append_some, range(4)))
+    assert "eadlock" not in caplog.text
+    with AssoMem(memory_name, settings=settings, embedder=HashingEmbedder()) as memory:
+        assert [row["utterances"] for row in memory.sessions()] == [8] * 4
+
+
 @pytest.mark.parametrize("fault", ["zeros", "nan", "size"])
 def test_a_text_without_a_usable_vector_takes_no_other_along(
     settings: Settings, server: Address, memory_name: str, fault: Any

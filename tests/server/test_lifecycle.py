@@ -155,8 +155,14 @@ def test_a_lost_password_is_replaced_and_the_data_kept(settings: Settings, caplo
     answer(server.up(settings), "MERGE (n:Kept {value: 2}) RETURN n.value")
     password_file = settings.home / "password"
     before = password_file.read_text(encoding="utf-8")
+    for lost in ("", "not the one"):  # the running server may serve others: it is left alone
+        password_file.write_text(lost, encoding="utf-8")
+        with pytest.raises(ServerError, match=r"password in .*; nothing was changed.*assomem down"):
+            server.up(settings)
+        assert running(Home.at(settings.home)) is not None
     password_file.unlink()
-    address = server.up(settings)  # the running server is not ours to enter any more: it is restarted
+    server.down(settings)
+    address = server.up(settings)
     assert answer(address, "MATCH (n:Kept {value: 2}) RETURN n.value") == 2
     assert address.password not in before
     assert password_file.stat().st_mode & 0o777 == 0o600
