@@ -62,7 +62,7 @@ def fit(sets: Mapping[str, Sequence[QuestionFeatures]], rule: str) -> Fit:
         "provenance": {
             "default": f"Learnt with the rule {rule} from {len(questions)} labelled questions of {', '.join(sets)} "
             f"({seen}), mixed with equal weights."
-            + (f" Not among them, so 0.3 learnt from all and 0.7 equal: {unseen}." if unseen else ""),
+            + (f" Not among them, so half learnt from all and half equal: {unseen}." if unseen else ""),
             "paper": "As shipped: the paper's rule gives equal weights to within a few thousandths.",
         },
         "default": {

@@ -17,7 +17,7 @@ from assomem.fusion import LEARNT_SHARE, SIGNALS, ReadingWeights, learn_by_infor
 FOLDS = 5
 """Of a set of one memory."""
 
-UNSEEN_SHARE = 0.3
+UNSEEN_SHARE = 0.5
 """Of learnt weights where the kind of memory was not among what they were learnt from; the rest is equal weights."""
 
 WeightsOf = Callable[[QuestionFeatures], ReadingWeights]
