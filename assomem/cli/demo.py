@@ -81,8 +81,7 @@ def demo(as_json: bool) -> None:
     say()
     say(query)
     say()
-    # `make demo` runs it from a virtual environment that nobody has activated.
-    program = "assomem" if shutil.which("assomem") else os.path.relpath(sys.argv[0])
+    program = _program()
     say(f'Ask more:  {program} ask --memory {MEMORY} "Who plays what?"')
     say(f"Clean up:  {program} forget --memory {MEMORY} --all --yes")
     if address.managed:
@@ -92,3 +91,11 @@ def demo(as_json: bool) -> None:
 def _question(lines: str) -> dict[str, Any]:
     questions = (json.loads(line) for line in lines.split("\n") if line)
     return next(question for question in questions if question["query_id"] == QUESTION)
+
+
+def _program() -> str:
+    """How this program is called from here: `make demo` runs it from an environment that nobody has activated."""
+    if shutil.which("assomem"):
+        return "assomem"
+    started = sys.argv[0]
+    return os.path.relpath(started) if os.path.basename(started) == "assomem" else "python -m assomem"
