@@ -189,7 +189,7 @@ class Home:
         """The stored password, or None when there is none."""
         try:
             return self.password_file.read_text(encoding="utf-8").strip() or None
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
 
     def new_password(self) -> str:
@@ -209,7 +209,7 @@ class Home:
         try:
             found: Any = json.loads(self.ports_file.read_bytes())
             return Ports(int(found["bolt"]), int(found["http"]))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         except (ValueError, TypeError, KeyError):
             log.warning("%s is damaged; choosing the ports anew", self.ports_file)

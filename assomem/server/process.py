@@ -53,7 +53,7 @@ def _recorded(home: Home, level: int) -> "psutil.Process | None":
     try:
         record: Any = json.loads(home.pid_file.read_bytes())
         pid, started_at, boot = int(record["pid"]), float(record["started_at"]), str(record["boot"])
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (ValueError, TypeError, KeyError):
         log.log(level, "%s is damaged; looking for the server among all processes", home.pid_file)

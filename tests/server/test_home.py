@@ -11,7 +11,9 @@ import pytest
 
 from assomem.downloads import Jar
 from assomem.errors import ServerError
+from assomem.server import up
 from assomem.server.home import Home, Ports, free_port
+from assomem.settings import read_settings
 
 
 @contextmanager
@@ -128,3 +130,9 @@ def test_removal_deletes_what_we_made_and_nothing_else(home: Home, tmp_path: Pat
     left = sorted(path for path in home.folder.rglob("*") if path.is_file())
     assert left == sorted([*mine, home.folder / ".lock"])
     assert (tmp_path / made.file_name).exists()
+
+
+def test_a_home_inside_a_file_is_named_with_the_way_out(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x", encoding="utf-8")
+    with pytest.raises(ServerError, match="ASSOMEM_HOME"):
+        up(read_settings(home=tmp_path / "file" / "home", cache=tmp_path))
