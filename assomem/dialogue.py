@@ -129,9 +129,7 @@ def conflict(utterance_id: str) -> UtteranceConflict:
 
 
 def check_memory_name(name: object) -> str:
-    """A memory's name, checked, in Unicode's form NFC: names that look alike are one.
-
-    1 to 128 characters of any script, no control characters, no blank at either end.
+    """A memory's name, checked: 1 to 128 characters of any script, no control characters, not blank.
 
     Raises:
         InputError: says what is wrong.
@@ -144,9 +142,7 @@ def check_memory_name(name: object) -> str:
         )
     if any(unicodedata.category(character) in ("Cc", "Cs") for character in name):
         raise InputError("memory: a name holds no control characters")
-    if name != name.strip():
-        raise InputError("memory: a name has no blank at either end; leave it out")
-    return unicodedata.normalize("NFC", name)
+    return name
 
 
 def well_formed(text: str) -> str:

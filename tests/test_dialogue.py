@@ -361,7 +361,7 @@ def test_a_time_that_its_zone_carries_out_of_the_calendar_is_refused(moment: dat
 # -- names of memories, uids
 
 
-@pytest.mark.parametrize("name", ["a", "x" * 128, 'Zoë\'s "notes"', "記憶", "ذاكرة", "🙂", "a`b\\c/../d"])
+@pytest.mark.parametrize("name", ["a", "x" * 128, 'Zoë\'s "notes"', "記憶", "ذاكرة", "🙂", "a`b\\c/../d", " padded "])
 def test_a_memory_may_have_a_name_of_any_script(name: str) -> None:
     assert check_memory_name(name) == name
 
@@ -372,8 +372,6 @@ def test_a_memory_may_have_a_name_of_any_script(name: str) -> None:
         ("", "1 to 128 characters"),
         ("x" * 129, "this has 129"),
         ("   ", "not blank"),
-        (" padded", "no blank at either end"),
-        ("padded\u00a0", "no blank at either end"),
         ("a\nb", "control"),
         ("a\x00b", "control"),
         ("a\x7fb", "control"),

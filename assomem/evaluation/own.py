@@ -127,7 +127,7 @@ def temporary_memory(
         InputError: another process measures the same data, or the name is taken.
     """
     token = key_of(memory.digest, clues, embedder.fingerprint)[:8]
-    name = f"evaluation {token} {memory.name}"[:MAX_NAME_CHARACTERS].strip()
+    name = f"evaluation {token} {memory.name}"[:MAX_NAME_CHARACTERS]
     locks = settings.cache / "evaluation" / "locks"
     locks.mkdir(parents=True, exist_ok=True)
     lock = FileLock(locks / f"{token}.lock", timeout=0)
