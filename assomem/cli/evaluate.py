@@ -5,7 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assomem.cli.options import announce_start, given_settings, json_option
+from assomem.cli.options import (
+    announce_start,
+    given_settings,
+    json_option,
+    labelled_argument,
+    labelled_clues_option,
+)
 from assomem.cli.output import bar, note, print_json, say, shown, table
 
 if TYPE_CHECKING:
@@ -32,7 +38,7 @@ def _numbers(context: click.Context, parameter: click.Parameter, value: str | No
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(exists=True, path_type=Path))
+@labelled_argument
 @click.option(
     "--methods",
     callback=_names,
@@ -43,13 +49,7 @@ def _numbers(context: click.Context, parameter: click.Parameter, value: str | No
     "rerank:MODEL. The others are compared with the first.",
 )
 @click.option("--ablate", callback=_names, metavar="X,Y", help="Also without: temporal, importance, weights, clues.")
-@click.option(
-    "--clues",
-    type=click.Choice(["none", "built-in", "ready"]),
-    default="built-in",
-    show_default=True,
-    help="Clues of the memories; ready: those of clues.jsonl.",
-)
+@labelled_clues_option
 @click.option(
     "--weights",
     default="shipped",

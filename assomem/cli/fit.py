@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assomem.cli.options import announce_start, given_settings, json_option
+from assomem.cli.options import (
+    announce_start,
+    given_settings,
+    json_option,
+    labelled_argument,
+    labelled_clues_option,
+)
 from assomem.cli.output import bar, note, print_json, say, table
 
 if TYPE_CHECKING:
@@ -14,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(exists=True, path_type=Path))
+@labelled_argument
 @click.option(
     "--out",
     required=True,
@@ -29,13 +35,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="A listwise model, or conditional mutual information.",
 )
-@click.option(
-    "--clues",
-    type=click.Choice(["none", "built-in", "ready"]),
-    default="built-in",
-    show_default=True,
-    help="Clues of the memories; ready: those of clues.jsonl.",
-)
+@labelled_clues_option
 @json_option
 def fit(paths: tuple[Path, ...], out: Path, rule: str, clues: str, as_json: bool) -> None:
     """Learn weights from labelled questions.

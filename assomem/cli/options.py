@@ -56,6 +56,16 @@ memory_option = click.option(
     "--memory", "memory_name", metavar="NAME", default="default", show_default=True, help="Which memory."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON alone on stdout; notes go to stderr.")
+labelled_argument = click.argument(
+    "paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(exists=True, path_type=Path)
+)
+labelled_clues_option = click.option(
+    "--clues",
+    type=click.Choice(["none", "built-in", "ready"]),
+    default="built-in",
+    show_default=True,
+    help="Clues of the memories; ready: those of clues.jsonl.",
+)
 asked_at_option = click.option(
     "--asked-at",
     callback=checked_moment,

@@ -19,6 +19,7 @@ from assomem.evaluation.weights import (
     known_weights,
     learnt_for,
     of_others,
+    outside,
 )
 from assomem.fusion import SIGNALS, weights_for
 
@@ -90,9 +91,7 @@ def _reach(questions: Sequence[QuestionFeatures]) -> dict[str, float]:
 
 def _worth(name: str, sets: Mapping[str, Sequence[QuestionFeatures]]) -> dict[str, float | None]:
     mine = sets[name]
-    here = {one.group for one in mine}
-    # The same memory may be in two sets: what is tested is never learnt from.
-    others = [one for found in sets.values() for one in found if one.group not in here]
+    others = outside({one.group for one in mine}, sets)
     shipped = known_weights(None)
     ways: dict[str, float | None] = {
         "equal": _recall(mine, lambda one: equal_weights(shipped(one))),

@@ -456,10 +456,7 @@ def _weights_of(result: Evaluation, one: LabelledSet) -> Callable[[QuestionFeatu
     if result.plan.weights == "cross-validated":
         return weights.cross_validated(mine)
     if result.plan.weights == "others":
-        # The same memory may be in two sets: what is tested is never learnt from.
-        here = {memory.digest for memory in one.memories}
-        others = [feature for found in result.features.values() for feature in found if feature.group not in here]
-        return weights.of_others(others)
+        return weights.of_others(weights.outside({memory.digest for memory in one.memories}, result.features))
     return weights.known_weights(result.plan.weights_file)
 
 

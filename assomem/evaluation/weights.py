@@ -5,7 +5,7 @@ another one of the same memory unless there is only one memory.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import cache
 from pathlib import Path
 
@@ -56,6 +56,11 @@ def cross_validated(questions: Sequence[QuestionFeatures], rule: Rule = learn_li
         return learnt_for(kind, [one for name, others in folds.items() if name != fold for one in others], rule)
 
     return lambda question: learnt(_fold(question, single=single), question.kind)
+
+
+def outside(groups: Set[str], sets: Mapping[str, Sequence[QuestionFeatures]]) -> list[QuestionFeatures]:
+    """The questions of all sets about other memories: the same one may be in two sets, and must not teach itself."""
+    return [one for found in sets.values() for one in found if one.group not in groups]
 
 
 def of_others(others: Sequence[QuestionFeatures], rule: Rule = learn_listwise) -> WeightsOf:
