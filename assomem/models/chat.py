@@ -5,7 +5,7 @@ import re
 import threading
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -59,11 +59,30 @@ class ChatModel(Protocol):
         """What the user calls it."""
         ...
 
-    def complete(self, system: str, user: str, *, max_tokens: int) -> Completion:
+    def complete(
+        self, system: str, user: str, *, max_tokens: int, schema: Mapping[str, Any] | None = None
+    ) -> Completion:
         """A whole answer, not empty, of at most about `max_tokens` tokens.
+
+        Args:
+            system: the rules.
+            user: the material.
+            max_tokens: of the answer.
+            schema: a JSON schema (an object at its top) that the answer should follow. A model that cannot be held
+                to one answers freely: the prompt must ask for JSON in words, and the caller check what comes.
 
         Raises:
             ModelError: there is none; says why, without the key or anything of the prompt.
+        """
+        ...
+
+    def stream(self, system: str, user: str, *, max_tokens: int) -> Iterator[str | Completion]:
+        """The answer piece by piece as it is written, and at the end the whole as one `Completion`.
+
+        The completion may be empty or `half`; nothing is asked again. Reasoning is left out.
+
+        Raises:
+            ModelError: the endpoint fails, before the first piece or after some.
         """
         ...
 
@@ -109,7 +128,9 @@ class OpenAIChatModel:
         """The model's name at the endpoint."""
         return self._name
 
-    def complete(self, system: str, user: str, *, max_tokens: int) -> Completion:
+    def complete(
+        self, system: str, user: str, *, max_tokens: int, schema: Mapping[str, Any] | None = None
+    ) -> Completion:
         """A whole answer, not empty; an empty or cut-off one is asked for once more, with more room.
 
         Raises:

@@ -6,9 +6,9 @@ They ship with the package so that programs built on it can be tested without a 
 import hashlib
 import re
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -236,6 +236,7 @@ class Call:
     system: str
     user: str
     max_tokens: int
+    schema: Mapping[str, Any] | None = None
 
 
 class ScriptedChatModel:
@@ -256,16 +257,27 @@ class ScriptedChatModel:
         """As given."""
         return self._name
 
-    def complete(self, system: str, user: str, *, max_tokens: int) -> Completion:
+    def complete(
+        self, system: str, user: str, *, max_tokens: int, schema: Mapping[str, Any] | None = None
+    ) -> Completion:
         """The next reply.
 
         Raises:
             ModelError: there is none left.
             Exception: the reply is that error.
         """
+        return self._reply(Call(system, user, max_tokens, schema))
+
+    def stream(self, system: str, user: str, *, max_tokens: int) -> Iterator[str | Completion]:
+        """The next reply in pieces of a word each, then whole. Errors as for `complete`."""
+        completion = self._reply(Call(system, user, max_tokens))
+        yield from re.findall(r"\s*\S+|\s+", completion.text)
+        yield completion
+
+    def _reply(self, call: Call) -> Completion:
         with self._taking:
             number = len(self.calls)
-            self.calls.append(Call(system, user, max_tokens))
+            self.calls.append(call)
         if number >= len(self._replies):
             raise ModelError(
                 f"chat model {self._name}: only {len(self._replies)} replies were prepared; this is call {number + 1}"
@@ -275,7 +287,7 @@ class ScriptedChatModel:
             raise reply
         if isinstance(reply, Completion):
             return reply
-        return Completion(reply, "stop", len(system + user) // 4, len(reply) // 4)
+        return Completion(reply, "stop", len(call.system + call.user) // 4, len(reply) // 4)
 
 
 def _words(text: str) -> list[str]:
