@@ -39,6 +39,8 @@ OVERFETCH = 2
 """The index is approximate: asked for more, it finds the nearest more surely."""
 CONTEXT = 2
 """So many utterances before one are read with it."""
+TURNS_TO_AN_ASSISTANTS = 3
+"""In talk with an assistant at least every so manieth turn is the assistant's."""
 MOST_CANDIDATES = 600
 """The ranked pool is bounded, whatever the size of the memory."""
 
@@ -59,14 +61,21 @@ class MemoryState:
     assistant: int
 
     @property
-    def kind(self) -> str:
-        """What sort of talk it holds, from what was counted while writing; picks the weights.
+    def kinds(self) -> dict[str, float]:
+        """What sorts of talk it holds, from what was counted while writing, with their shares; mixes the weights.
 
-        Two questions: do assistants speak in it, and does it carry times?
+        Two questions: how much of it is talk with an assistant, and how much carries times? The shares sum to 1; a
+        sort that it holds nothing of is left out. A memory without utterances is of people, undated.
         """
-        who = "assistant" if self.assistant * 10 >= self.utterances else "people"
-        when = "dated" if self.dated * 2 >= self.utterances else "undated"
-        return f"{who}, {when}"
+        total = max(self.utterances, 1)
+        assistant = min(1.0, TURNS_TO_AN_ASSISTANTS * self.assistant / total)
+        dated = self.dated / total
+        shares = {
+            f"{who}, {when}": first * second
+            for who, first in (("people", 1 - assistant), ("assistant", assistant))
+            for when, second in (("dated", dated), ("undated", 1 - dated))
+        }
+        return {kind: share for kind, share in shares.items() if share > 0}
 
 
 @dataclass(frozen=True, slots=True)

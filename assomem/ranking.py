@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from assomem import walk
 from assomem.candidates import Candidates, Filters, Layouts, MemoryState, find, token_vectors
 from assomem.evidence import Evidence, Explanation, SearchResult, convincing, explain_in_words
-from assomem.fusion import Fused, Preset, ReadingWeights, fuse, weights_for
+from assomem.fusion import Fused, Preset, ReadingWeights, fuse, mixed, weights_for
 from assomem.graph import speaker_key
 from assomem.models.embedder import Embedder
 from assomem.question import Question, understand
@@ -95,7 +95,7 @@ class Ranker:
             ModelError: the embedder failed.
         """
         name = preset or self.settings.preset
-        weights = weights_for(name, state.kind, self.settings.weights)
+        weights = mixed(state.kinds, lambda kind: weights_for(name, kind, self.settings.weights))
         with clock("question"):
             most = self.settings.max_question_characters
             question = understand(text, filters.asked_at, self.embedder, max_characters=most)
@@ -151,7 +151,7 @@ class Ranker:
             readings["said"] = temporal.said_alignment(question.intervals, found.instants)
             readings["meant"] = temporal.meant_alignment(question.intervals, found.means)
         with clock("relevance"):
-            readings |= relevance.readings(question, found, assistant=state.kind.startswith("assistant"))
+            readings |= relevance.readings(question, found, assistant=state.assistant > 0)
             self._read_late_interaction(ranked)
         with clock("importance"):
             shares = importance.seed_shares(ranked.so_far())

@@ -85,21 +85,26 @@ def test_whole_seconds_are_allowed_exactly_from_after_until_before(
 
 
 @pytest.mark.parametrize(
-    ("utterances", "dated", "assistant", "kind"),
+    ("utterances", "dated", "assistant", "kinds"),
     [
-        (100, 100, 50, "assistant, dated"),
-        (100, 50, 10, "assistant, dated"),
-        (100, 49, 10, "assistant, undated"),
-        (100, 50, 9, "people, dated"),
-        (100, 0, 0, "people, undated"),
-        (1, 1, 0, "people, dated"),
-        (1, 0, 1, "assistant, undated"),
+        (100, 100, 50, {"assistant, dated": 1}),
+        (100, 100, 34, {"assistant, dated": 1}),
+        (100, 100, 20, {"people, dated": 0.4, "assistant, dated": 0.6}),
+        (100, 20, 0, {"people, dated": 0.2, "people, undated": 0.8}),
+        (
+            100,
+            50,
+            10,
+            {"people, dated": 0.35, "people, undated": 0.35, "assistant, dated": 0.15, "assistant, undated": 0.15},
+        ),
+        (0, 0, 0, {"people, undated": 1}),
+        (1, 0, 1, {"assistant, undated": 1}),
     ],
 )
-def test_a_memory_is_of_an_assistant_from_a_tenth_of_its_turns_and_dated_from_half(
-    utterances: int, dated: int, assistant: int, kind: str
+def test_a_memory_is_of_each_kind_as_far_as_it_holds_such_talk(
+    utterances: int, dated: int, assistant: int, kinds: dict[str, float]
 ) -> None:
-    assert MemoryState("m", "key", 1, 384, utterances, dated, assistant).kind == kind
+    assert MemoryState("m", "key", 1, 384, utterances, dated, assistant).kinds == pytest.approx(kinds)
 
 
 # -- context

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from assomem.candidates import MemoryState
 from assomem.errors import SettingsError
-from assomem.fusion import SIGNALS, Preset, ReadingWeights, fuse, weights_for
+from assomem.fusion import SIGNALS, Preset, ReadingWeights, fuse, mixed, weights_for
 from assomem.signals.relevance import scaled
 
 KINDS = ("people, dated", "people, undated", "assistant, dated", "assistant, undated")
@@ -150,8 +150,20 @@ def test_the_papers_weights_know_no_kinds(kind: str) -> None:
 @given(st.integers(0, 50), st.integers(0, 50), st.integers(0, 50))
 def test_every_kind_of_memory_has_shipped_weights(utterances: int, dated: int, assistant: int) -> None:
     state = MemoryState("m", "key", 1, 384, utterances, min(dated, utterances), min(assistant, utterances))
-    assert state.kind in KINDS
-    assert shipped("default", state.kind)
+    assert set(state.kinds) <= set(KINDS)
+    assert sum(state.kinds.values()) == pytest.approx(1)
+    weights = mixed(state.kinds, lambda kind: shipped("default", kind))
+    assert sum(weight for shares in weights.values() for weight in shares.values()) == pytest.approx(1)
+
+
+def test_a_mixed_memory_gets_each_kinds_weights_by_its_share() -> None:
+    of = {
+        "people, dated": {"relevance": {"cosine": 0.5}, "importance": {}, "temporal": {"said": 0.5}},
+        "assistant, dated": {"relevance": {"cosine": 0.2, "role": 0.8}, "importance": {}, "temporal": {}},
+    }
+    weights = mixed({"people, dated": 0.25, "assistant, dated": 0.75}, lambda kind: cast(ReadingWeights, of[kind]))
+    assert weights["relevance"] == pytest.approx({"cosine": 0.275, "role": 0.6})
+    assert weights["temporal"] == pytest.approx({"said": 0.125})
 
 
 # -- a weights file of one's own

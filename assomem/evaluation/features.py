@@ -30,8 +30,8 @@ class QuestionFeatures:
     """As the data has it."""
     types: Mapping[str, float]
     """Probabilities of the type as the question's form tells it; they sum to 1."""
-    kind: str
-    """The kind of memory, as `MemoryState.kind` gives it."""
+    kinds: Mapping[str, float]
+    """The kinds of memory with their shares, as `MemoryState.kinds` gives them."""
     group: str
     """The memory, by its digest: what is learnt must not be tested in the same group."""
     utterance_ids: tuple[str, ...]
@@ -46,6 +46,11 @@ class QuestionFeatures:
     """(n,), which are evidence."""
     evidence_count: int
     """Pieces of evidence there are, among the candidates or not; 1 or more."""
+
+    @property
+    def kind(self) -> str:
+        """The kind that has the largest share."""
+        return max(self.kinds, key=self.kinds.__getitem__)
 
     @cached_property
     def by_reading(self) -> dict[str, NDArray[np.float64]]:
@@ -77,7 +82,7 @@ class QuestionFeatures:
 def features_of(
     question: LabelledQuestion,
     group: str,
-    kind: str,
+    kinds: Mapping[str, float],
     found: Candidates,
     readings: Mapping[str, NDArray[np.float64]],
     types: Mapping[str, float],
@@ -90,7 +95,7 @@ def features_of(
         query_id=question.query_id,
         query_type=question.query_type,
         types=dict(types),
-        kind=kind,
+        kinds=dict(kinds),
         group=group,
         utterance_ids=found.utterance_ids,
         found_by=tuple(",".join(sorted(lists)) for lists in found.found_by),
@@ -110,7 +115,8 @@ def save(folder: Path, questions: Sequence[QuestionFeatures]) -> None:
     for number, one in enumerate(questions):
         about.append(
             {
-                "query_id": one.query_id, "query_type": one.query_type, "types": dict(one.types), "kind": one.kind,
+                "query_id": one.query_id, "query_type": one.query_type, "types": dict(one.types),
+                "kinds": dict(one.kinds),
                 "group": one.group, "utterance_ids": one.utterance_ids, "found_by": one.found_by,
                 "reading_names": one.reading_names, "evidence_count": one.evidence_count,
             }
@@ -133,7 +139,7 @@ def load_all(folder: Path) -> list[QuestionFeatures]:
                     query_id=one["query_id"],
                     query_type=one["query_type"],
                     types=one["types"],
-                    kind=one["kind"],
+                    kinds=one["kinds"],
                     group=one["group"],
                     utterance_ids=tuple(one["utterance_ids"]),
                     found_by=tuple(one["found_by"]),

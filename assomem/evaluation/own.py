@@ -93,7 +93,7 @@ class TemporaryMemory(AssoMem):
         return (
             tuple(one.utterance_id for one in result.evidence),
             result.degraded,
-            features_of(question, group, last.state.kind, last.found, last.readings, result.question_type),
+            features_of(question, group, last.state.kinds, last.found, last.readings, result.question_type),
         )
 
     def _rank(self, *given: Any, **named: Any) -> Ranked:

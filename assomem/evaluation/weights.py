@@ -12,7 +12,15 @@ from pathlib import Path
 from assomem.errors import InputError
 from assomem.evaluation.datasets import hash_of
 from assomem.evaluation.features import QuestionFeatures
-from assomem.fusion import LEARNT_SHARE, SIGNALS, ReadingWeights, learn_by_information, learn_listwise, weights_for
+from assomem.fusion import (
+    LEARNT_SHARE,
+    SIGNALS,
+    ReadingWeights,
+    learn_by_information,
+    learn_listwise,
+    mixed,
+    weights_for,
+)
 
 FOLDS = 5
 """Of a set of one memory."""
@@ -30,7 +38,7 @@ RULES: Mapping[str, Rule] = {"listwise": learn_listwise, "information": learn_by
 
 def known_weights(file: Path | None) -> WeightsOf:
     """The weights of a file, None: the shipped ones, by the kind of memory."""
-    return lambda question: weights_for("default", question.kind, file)
+    return lambda question: mixed(question.kinds, lambda kind: weights_for("default", kind, file))
 
 
 def equal_weights(weights: ReadingWeights) -> ReadingWeights:
@@ -55,7 +63,7 @@ def cross_validated(questions: Sequence[QuestionFeatures], rule: Rule = learn_li
     def learnt(fold: str, kind: str) -> ReadingWeights:
         return learnt_for(kind, [one for name, others in folds.items() if name != fold for one in others], rule)
 
-    return lambda question: learnt(_fold(question, single=single), question.kind)
+    return lambda question: mixed(question.kinds, lambda kind: learnt(_fold(question, single=single), kind))
 
 
 def outside(groups: Set[str], sets: Mapping[str, Sequence[QuestionFeatures]]) -> list[QuestionFeatures]:
@@ -76,7 +84,7 @@ def of_others(others: Sequence[QuestionFeatures], rule: Rule = learn_listwise) -
     def learnt(kind: str) -> ReadingWeights:
         return learnt_for(kind, others, rule)
 
-    return lambda question: learnt(question.kind)
+    return lambda question: mixed(question.kinds, learnt)
 
 
 def learnt_for(kind: str, questions: Sequence[QuestionFeatures], rule: Rule = learn_listwise) -> ReadingWeights:

@@ -13,6 +13,7 @@ from assomem.fusion.fuse import (
     Preset,
     ReadingWeights,
     fuse,
+    mixed,
     weights_for,
 )
 from assomem.fusion.information import Labelled, conditional_weights, paper_weights
@@ -31,6 +32,7 @@ __all__ = [
     "fuse",
     "learn_by_information",
     "learn_listwise",
+    "mixed",
     "paper_weights",
     "weights_for",
 ]

@@ -7,7 +7,7 @@ written once for each reading. Weights sum to 1, readings lie in 0..1, so scores
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -129,7 +129,7 @@ def weights_for(preset: Preset, kind: str, file: Path | None) -> ReadingWeights:
 
     Args:
         preset: `default` or `paper`.
-        kind: the kind of memory, as `MemoryState.kind` gives it; the paper's weights know no kinds.
+        kind: the kind of memory, one of those in `MemoryState.kinds`; the paper's weights know no kinds.
         file: a weights file in place of the shipped one.
 
     Raises:
@@ -157,6 +157,27 @@ def weights_for(preset: Preset, kind: str, file: Path | None) -> ReadingWeights:
         raise SettingsError(f"{where}, {kind}: at least one weight must be above 0. {_WAY_OUT}")
     total = sum(values)
     return {signal: {name: weight / total for name, weight in found[signal].items()} for signal in SIGNALS}
+
+
+def mixed(shares: Mapping[str, float], weights_of: Callable[[str], ReadingWeights]) -> ReadingWeights:
+    """The weights of several kinds of memory, each as heavy as its share.
+
+    A memory of chats with friends and with an assistant, 30 to 70, gets 0.3 of the ones and 0.7 of the others.
+
+    Args:
+        shares: kind → share, at least one; they sum to 1.
+        weights_of: the weights of a kind, which sum to 1.
+    """
+    kinds = [(share, weights_of(kind)) for kind, share in shares.items()]
+    if len(kinds) == 1:
+        return kinds[0][1]
+    return {
+        signal: {
+            reading: sum(share * weights[signal].get(reading, 0.0) for share, weights in kinds)
+            for reading in dict.fromkeys(name for _, weights in kinds for name in weights[signal])
+        }
+        for signal in SIGNALS
+    }
 
 
 def _is_object(value: object) -> bool:

@@ -181,9 +181,12 @@ def speaker_named(
 
 
 def role(question: str, speakers: Sequence[str]) -> NDArray[np.float64]:
-    """1 for turns of the assistant when the question asks what it said ("you suggested ..."), else for the user's."""
-    wanted = "assistant" if _ASKS_ASSISTANT.search(question) else "user"
-    return np.array([float(speaker.strip().casefold() == wanted) for speaker in speakers])
+    """1 for turns of the assistant when the question asks what it said ("you suggested ..."), else for all others.
+
+    The others are the user's, and in a memory that holds other talk as well everybody's.
+    """
+    wanted = _ASKS_ASSISTANT.search(question) is not None
+    return np.array([float((speaker.strip().casefold() == "assistant") == wanted) for speaker in speakers])
 
 
 def token_weights(

@@ -31,7 +31,7 @@ def questions(group: str, decisive: str, kind: str, seed: int) -> list[QuestionF
         readings[~relevant, NAMES.index(decisive)] *= 0.5
         found.append(
             QuestionFeatures(
-                query_id=f"{group}{number}", query_type="any", types={}, kind=kind, group=group,
+                query_id=f"{group}{number}", query_type="any", types={}, kinds={kind: 1.0}, group=group,
                 utterance_ids=tuple(f"u{at}" for at in range(30)), found_by=("text",) * 30, reading_names=NAMES,
                 readings=readings, relevant=relevant, evidence_count=1,
             )

@@ -24,7 +24,7 @@ def question(query_id: str, group: str, telling: str, kind: str = "people, dated
         query_id=query_id,
         query_type="any",
         types={},
-        kind=kind,
+        kinds={kind: 1.0},
         group=group,
         utterance_ids=tuple(f"u{number}" for number in range(30)),
         found_by=("text", "clue", "time", *["text,vector"] * 27),
@@ -90,7 +90,7 @@ def test_the_shipped_weights_depend_on_the_kind_alone() -> None:
     weights_of = known_weights(None)
     one = question("q", "one", "words")
     assert weights_of(one) == weights_of(replace(one, query_id="other"))
-    assert weights_of(one) != weights_of(replace(one, kind="people, undated"))
+    assert weights_of(one) != weights_of(replace(one, kinds={"people, undated": 1.0}))
 
 
 def test_an_ablation_ranks_without_one_part() -> None:

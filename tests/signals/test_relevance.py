@@ -227,8 +227,8 @@ def test_a_speaker_without_a_word_in_the_name_is_never_named() -> None:
         ("You told me about a film", [1, 0, 0]),
         ("Can you remind me of it?", [1, 0, 0]),
         ("What was it in our last talk?", [1, 0, 0]),
-        ("Where do I keep my bike?", [0, 1, 0]),
-        ("", [0, 1, 0]),
+        ("Where do I keep my bike?", [0, 1, 1]),
+        ("", [0, 1, 1]),
     ],
 )
 def test_what_the_assistant_said_is_sought_only_when_asked_for(question: str, expected: list[float]) -> None:
