@@ -8,6 +8,7 @@ import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from importlib.resources import files
 
 from assomem.errors import QueryFileError, QueryParameterError
@@ -20,6 +21,8 @@ _FILE = re.compile(
 )
 _PARAMETER = re.compile(r"\{([a-z_]+)\}")
 _TAG = re.compile(r"^</?([a-z_]+)>$", re.MULTILINE)
+_NEW_LINE = re.compile(r"(\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])")
+_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 # What chat templates put around messages. Some servers read these marks wherever they stand, so a stored text
 # that holds one could end the user's message and begin one of the system's.
@@ -94,3 +97,18 @@ def parse_prompt(name: str, text: str) -> Prompt:
             f"its user part uses {', '.join(sorted(used))}, and each must stand there once"
         )
     return Prompt(name, found["system"].strip(), found["user"].strip(), declared)
+
+
+def quoted_line(number: int, said_at: datetime | None, speaker: str, text: str) -> str:
+    """An utterance as prompts show it: `[number] date time (weekday) speaker: text`, its further lines indented.
+
+    So only what begins a line is a beginning, whatever the text or the speaker's name hold.
+    """
+    moment = "undated"
+    if said_at is not None:
+        moment = f"{said_at.date().isoformat()} {said_at.time().isoformat('minutes')} ({_WEEKDAYS[said_at.weekday()]})"
+    return f"[{number}] {moment} {' '.join(speaker.split())}: {_indented(text)}"
+
+
+def _indented(text: str) -> str:
+    return _NEW_LINE.sub(r"\1    ", text)
