@@ -2,14 +2,15 @@
 
 import logging
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 
 from assomem.errors import ModelError
-from assomem.evidence import Evidence
+from assomem.evidence import Evidence, SearchResult, joined
 from assomem.models.chat import ChatModel, Completion
-from assomem.prompts import load_prompt
+from assomem.prompts import Prompt, load_prompt, quoted_line
 
 _log = logging.getLogger(__name__)
 
@@ -19,8 +20,15 @@ NOT_IN_MEMORY = "Not in memory."
 _SENTINEL = "NOT_IN_MEMORY"
 """What the prompt asks the model to say when the evidence holds no answer."""
 
+_NOTHING_MISSING = "NONE"
+"""What the prompt asks the model to say when a further search would bring nothing."""
+
 _ANSWER_TOKENS = 800
+_FOLLOW_UP_TOKENS = 100
+_FOLLOW_UP_CHARACTERS = 300
 _CHARACTERS_A_TOKEN = 4
+_CONTEXT_CHARACTERS = 240
+"""Of the turn before a piece of evidence so much is shown with it."""
 
 _QUOTES = 3
 _QUOTE_CHARACTERS = 600
@@ -29,7 +37,12 @@ _NEAR_THE_BEST = 0.85
 
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MARKERS = re.compile(r"[\[【]\s*(\d{1,9}(?:\s*[,;]\s*\d{1,9})*)\s*[\]】]")
-_NEW_LINE = re.compile(r"(\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])")
+_STATEMENT = re.compile(
+    r"(?:(?<![^\W\d_])(?:Mr|Mrs|Ms|Dr|Prof|St|No|vs|etc|e\.g|i\.e|a\.m|p\.m|[A-Z])\.|\.(?=\w)|[^.!?。！？\n])+"
+    r"(?:[.!?。！？]+[\"'”’)\]]*|\n+|\Z)(?:[ \t]*[\[【][\s\d,;]+[\]】])*",
+)
+"""A sentence: up to its full stop (not that of an abbreviation or within a number), and the markers behind that."""
+
 _EDGES = " \t\r\n.!\"'`*_"
 
 
@@ -41,6 +54,28 @@ class Citation:
     """The rank of that evidence."""
 
     utterance_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One statement of an answer and what it cites."""
+
+    text: str
+    markers: tuple[int, ...]
+    """The numbers it cites, in order, each once."""
+    supported: bool
+    """It cites something, and all that it cites is evidence the model was shown. Whether the evidence says what is
+    claimed is for the reader to see, or for a judge (`assomem evaluate --answers`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Where a piece of evidence stands."""
+
+    title: str | None
+    """Of its session."""
+    before: tuple[str, str] | None
+    """Speaker and text of the turn before; None for the first of a session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +95,21 @@ class Written:
     usage: dict[str, int]
     """`input_tokens` and `output_tokens` of the language model, as its endpoint counts them."""
 
+    claims: tuple[Claim, ...] = ()
+    """The statements of a text that a model wrote, in order; empty for quotes and abstentions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The evidence of an answer, from one search or several."""
+
+    result: SearchResult
+    """The first search, with the evidence of all."""
+    searches: tuple[str, ...]
+    """What was searched for, the question first."""
+    degraded: tuple[str, ...] = ()
+    usage: Mapping[str, int] = field(default_factory=dict[str, int])
+
 
 def write_answer(
     question: str,
@@ -69,6 +119,7 @@ def write_answer(
     *,
     budget_tokens: int,
     confident: bool = True,
+    context: Mapping[str, Context] | None = None,
 ) -> Written:
     """An answer to the question from the evidence, which is given best first.
 
@@ -84,30 +135,157 @@ def write_answer(
         budget_tokens: for the evidence in the prompt; the question and the rules come on top.
         confident: whether the best evidence is good enough to be quoted as the answer. False makes an answer
             without a language model abstain; a language model judges by itself.
+        context: by uid, where a piece stands; a piece without is shown alone.
     """
+    asked = _asked(question, asked_at, evidence, chat, budget_tokens, confident, context or {})
+    if isinstance(asked, Written):
+        return asked
+    try:
+        completion = asked.chat.complete(asked.prompt.system, asked.user, max_tokens=_ANSWER_TOKENS)
+    except ModelError as error:
+        _log.warning("answer: %s", error)
+        return _quoted(evidence, confident, _failed(error))
+    if completion.half or not completion.text.strip():
+        lack = "half an answer" if completion.text.strip() else "nothing"
+        failed = f"the language model {asked.chat.name} gave {lack}, so the best evidence is quoted"
+        return _quoted(evidence, confident, failed, completion)
+    return _checked(completion, [piece for piece, _ in asked.shown], asked.note)
+
+
+def stream_answer(
+    question: str,
+    asked_at: datetime,
+    evidence: Sequence[Evidence],
+    chat: ChatModel | None,
+    *,
+    budget_tokens: int,
+    confident: bool = True,
+    context: Mapping[str, Context] | None = None,
+) -> Iterator[str | Written]:
+    """The same piece by piece: texts as the model writes them, and last the whole as `Written`.
+
+    Arguments as for `write_answer`. What is quoted, or is no answer, comes as `Written` alone, whose text is then what
+    counts. An answer that breaks off is given as far as it came and marked as incomplete: it was read already.
+    """
+    asked = _asked(question, asked_at, evidence, chat, budget_tokens, confident, context or {})
+    if isinstance(asked, Written):
+        yield asked
+        return
+    text = ""
+    held = True  # until it is clear that this is an answer and not the word for abstaining
+    whole: Completion | None = None
+    broken: str | None = None
+    try:
+        for piece in asked.chat.stream(asked.prompt.system, asked.user, max_tokens=_ANSWER_TOKENS):
+            if isinstance(piece, Completion):
+                whole = piece
+            elif held:
+                text += piece
+                held = _SENTINEL.startswith(text.strip(_EDGES)[: len(_SENTINEL)])
+                if not held:
+                    yield text
+            else:
+                text += piece
+                yield piece
+    except ModelError as error:
+        _log.warning("answer: %s", error)
+        broken = str(error)
+    if broken is None and (whole is None or whole.half or whole.finish_reason is None):
+        broken = f"the language model {asked.chat.name} stopped before the end"
+    shown = [piece for piece, _ in asked.shown]
+    completion = whole or Completion(text, None, 0, 0)
+    if broken is None and completion.text.strip():
+        yield _checked(completion, shown, asked.note)
+    elif held:
+        yield _quoted(evidence, confident, _failed(broken or f"{asked.chat.name} gave nothing"), whole)
+    else:
+        says = f"the answer is incomplete, it broke off here: {broken}"
+        yield _checked(
+            Completion(text, None, completion.input_tokens, completion.output_tokens), shown, (*asked.note, says)
+        )
+
+
+def look_further(
+    result: SearchResult,
+    search: Callable[[str], SearchResult],
+    chat: ChatModel,
+    *,
+    hops: int,
+    budget_tokens: int,
+) -> Found:
+    """The evidence of up to `hops` searches: after each the model names what to look for next, if anything.
+
+    For questions whose answer lies in several places. What the model says is used as a question only, a line of at
+    most 300 characters; a search that was made already ends it.
+    """
+    found = Found(result, (result.question,))
+    while len(found.searches) < hops and found.result.evidence:
+        shown, _ = _fill(found.result.evidence, budget_tokens, {})
+        prompt = load_prompt("follow_up")
+        user = prompt.fill(
+            {
+                "evidence": _lines(shown),
+                "asked_at": _moment(result.asked_at) + _zone(result.asked_at),
+                "question": result.question,
+            }
+        )
+        try:
+            completion = chat.complete(prompt.system, user, max_tokens=_FOLLOW_UP_TOKENS)
+        except ModelError as error:
+            _log.warning("follow-up: %s", error)
+            return replace(found, degraded=(f"the language model named no further search: {error}",))
+        spent = Counter(found.usage)
+        spent.update(_usage(completion))
+        found = replace(found, usage=spent)
+        line = next(
+            (line.strip(_EDGES) for line in completion.text.splitlines() if line.strip(_EDGES)), _NOTHING_MISSING
+        )
+        line = line[:_FOLLOW_UP_CHARACTERS]
+        if line.upper().startswith(_NOTHING_MISSING) or _SENTINEL in line or line in found.searches:
+            break
+        found = replace(found, result=joined(found.result, search(line)), searches=(*found.searches, line))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a model is asked."""
+
+    chat: ChatModel
+    prompt: Prompt
+    user: str
+    shown: Sequence[tuple[Evidence, str]]
+    note: tuple[str, ...]
+
+
+def _asked(
+    question: str,
+    asked_at: datetime,
+    evidence: Sequence[Evidence],
+    chat: ChatModel | None,
+    budget_tokens: int,
+    confident: bool,
+    context: Mapping[str, Context],
+) -> _Asked | Written:
+    """The prompt, or the answer where no model is to be asked."""
     if not evidence:
         return Written(NOT_IN_MEMORY, (), True, () if chat is not None else (_NO_MODEL,), _usage(None))
     if chat is None:
         return _quoted(evidence, confident, _NO_MODEL)
-    shown, note = _fill(evidence, budget_tokens)
+    shown, note = _fill(evidence, budget_tokens, context)
     prompt = load_prompt("answer")
     user = prompt.fill(
-        {
-            "evidence": "\n".join(line for _, line in sorted(shown, key=_by_date)),
-            "asked_at": _moment(asked_at) + _zone(asked_at),
-            "question": question,
-        }
+        {"evidence": _lines(shown), "asked_at": _moment(asked_at) + _zone(asked_at), "question": question}
     )
-    try:
-        completion = chat.complete(prompt.system, user, max_tokens=_ANSWER_TOKENS)
-    except ModelError as error:
-        _log.warning("answer: %s", error)
-        return _quoted(evidence, confident, f"the language model failed, so the best evidence is quoted: {error}")
-    if completion.half or not completion.text.strip():
-        lack = "half an answer" if completion.text.strip() else "nothing"
-        failed = f"the language model {chat.name} gave {lack}, so the best evidence is quoted"
-        return _quoted(evidence, confident, failed, completion)
-    return _checked(completion, [piece for piece, _ in shown], note)
+    return _Asked(chat, prompt, user, shown, note)
+
+
+def _lines(shown: Sequence[tuple[Evidence, str]]) -> str:
+    return "\n".join(line for _, line in sorted(shown, key=_by_date))
+
+
+def _failed(error: object) -> str:
+    return f"the language model failed, so the best evidence is quoted: {error}"
 
 
 _NO_MODEL = (
@@ -120,7 +298,7 @@ def _checked(completion: Completion, shown: Sequence[Evidence], note: tuple[str,
     """What the model wrote, its markers compared with what it was shown."""
     text = completion.text.strip()
     ids = {piece.rank: piece.utterance_id for piece in shown}
-    named = [int(number) for found in _MARKERS.findall(text) for number in re.split(r"[,;]", found)]
+    named = _numbers(text)
     citations = tuple(Citation(marker, ids[marker]) for marker in dict.fromkeys(named) if marker in ids)
     plain = text.strip(_EDGES)
     if plain.startswith(_SENTINEL) or (_SENTINEL in plain and not citations):
@@ -129,9 +307,29 @@ def _checked(completion: Completion, shown: Sequence[Evidence], note: tuple[str,
     unknown = [f"[{marker}]" for marker in dict.fromkeys(named) if marker not in ids]
     if unknown:
         degraded.append(f"the answer cites {', '.join(unknown)}, which is not among the evidence it was given")
+    claims = tuple(_claims(text, ids.keys()))
+    bare = sum(not claim.supported for claim in claims)
     if not citations:
         degraded.append("the answer cites no evidence: compare it with the evidence before relying on it")
-    return Written(text, citations, False, tuple(degraded), _usage(completion))
+    elif bare:
+        degraded.append(
+            f"{bare} of {len(claims)} statements of the answer cite nothing that the model was shown: compare them "
+            "with the evidence before relying on them"
+        )
+    return Written(text, citations, False, tuple(degraded), _usage(completion), claims)
+
+
+def _claims(text: str, known: Collection[int]) -> Iterator[Claim]:
+    """The statements of a text: its sentences, each with the markers in it or right behind it."""
+    for found in _STATEMENT.finditer(text):
+        said = found.group().strip()
+        markers = tuple(dict.fromkeys(_numbers(said)))
+        if _MARKERS.sub("", said).strip(_EDGES):
+            yield Claim(said, markers, bool(markers) and set(markers) <= set(known))
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(number) for found in _MARKERS.findall(text) for number in re.split(r"[,;]", found)]
 
 
 def _quoted(evidence: Sequence[Evidence], confident: bool, why: str, completion: Completion | None = None) -> Written:
@@ -144,18 +342,21 @@ def _quoted(evidence: Sequence[Evidence], confident: bool, why: str, completion:
     return Written(text, citations, False, (why,), _usage(completion))
 
 
-def _fill(evidence: Sequence[Evidence], budget_tokens: int) -> tuple[list[tuple[Evidence, str]], tuple[str, ...]]:
-    """The evidence that fits, best first, each with its line of the prompt; and a note when one was cut.
+def _fill(
+    evidence: Sequence[Evidence], budget_tokens: int, context: Mapping[str, Context]
+) -> tuple[list[tuple[Evidence, str]], tuple[str, ...]]:
+    """The evidence that fits, best first, each with its lines of the prompt; and a note when one was cut.
 
     None takes more than half of the budget, so that one long text never pushes all others out.
     """
     left = budget_tokens * _CHARACTERS_A_TOKEN
     most = max(1, left // 2)
     shown: list[tuple[Evidence, str]] = []
+    there = {(piece.speaker, piece.text) for piece in evidence}
     cut = 0
     for piece in evidence:
-        text = _NEW_LINE.sub(r"\1    ", _shortened(piece.text, most))
-        line = f"[{piece.rank}] {_said(piece)}: {text}"
+        line = quoted_line(piece.rank, piece.said_at, piece.speaker, _shortened(piece.text, most))
+        line += _surroundings(context.get(piece.uid), there)
         # The first is always shown: a budget smaller than its date and speaker is no reason to show nothing.
         if shown and len(line) > left:
             continue
@@ -166,6 +367,19 @@ def _fill(evidence: Sequence[Evidence], budget_tokens: int) -> tuple[list[tuple[
         return shown, ()
     was = "1 long utterance was" if cut == 1 else f"{cut} long utterances were"
     return shown, (f"{was} cut to fit the language model's budget; ASSOMEM_EVIDENCE_TOKENS allows more",)
+
+
+def _surroundings(context: Context | None, there: Collection[tuple[str, str]]) -> str:
+    """Indented lines with the session's title and the turn before, unless that is evidence itself."""
+    if context is None:
+        return ""
+    lines: list[str] = []
+    if context.before is not None and context.before not in there:
+        speaker, text = context.before
+        lines.append(f"(said just before, by {speaker}: {_shortened(text, _CONTEXT_CHARACTERS)})")
+    if context.title is not None:
+        lines.append(f"(in the conversation {_shortened(context.title, _CONTEXT_CHARACTERS)!r})")
+    return "".join(f"\n    {' '.join(line.split())}" for line in lines)
 
 
 def _by_date(shown: tuple[Evidence, str]) -> tuple[bool, float, int]:

@@ -6,7 +6,7 @@ so the three signals times their weights add up to the same score.
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -97,6 +97,27 @@ class SearchResult:
             "degraded": list(self.degraded),
             "milliseconds": dict(self.milliseconds),
         }
+
+
+def joined(first: SearchResult, again: SearchResult) -> SearchResult:
+    """The first result with the evidence that a further search brought behind its own, ranked on.
+
+    Scores compare within the evidence of one search only. Question, time, weights and type stay the first one's; what
+    was degraded and the time spent are of both.
+    """
+    there = {piece.uid for piece in first.evidence}
+    new = [piece for piece in again.evidence if piece.uid not in there]
+    parts = dict.fromkeys((*first.milliseconds, *again.milliseconds))
+    return replace(
+        first,
+        evidence=(
+            *first.evidence,
+            *(replace(piece, rank=rank) for rank, piece in enumerate(new, start=len(first.evidence) + 1)),
+        ),
+        convincing=first.convincing or again.convincing,
+        degraded=tuple(dict.fromkeys((*first.degraded, *again.degraded))),
+        milliseconds={part: first.milliseconds.get(part, 0.0) + again.milliseconds.get(part, 0.0) for part in parts},
+    )
 
 
 @dataclass(frozen=True)

@@ -10,16 +10,16 @@ Each step is a module of its own; this one joins them and holds what a process k
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypedDict, Unpack
 from zoneinfo import ZoneInfo
 
 from assomem import graph, store
-from assomem.answer import Citation, write_answer
+from assomem.answer import Citation, Claim, Context, Found, Written, look_further, stream_answer, write_answer
 from assomem.candidates import Filters, Layouts, MemoryState
 from assomem.clues import ReadyMadeClue
 from assomem.dialogue import Session, Utterance, check_memory_name, check_sessions, identity
@@ -50,18 +50,38 @@ class Answer:
     degraded: tuple[str, ...]
     usage: Mapping[str, int]
     """input_tokens, output_tokens of the language model."""
+    claims: tuple[Claim, ...]
+    """The statements of a text that a model wrote, each with what it cites."""
+    searches: tuple[str, ...]
+    """What was searched for: the question, and with `hops` what the model looked for next."""
     result: SearchResult
-    """The search behind it."""
+    """The search behind it, with the evidence of all."""
 
     def as_json(self) -> dict[str, Any]:
-        """The answer as plain values: what a search gives, and answer, citations, abstained, usage."""
+        """As a search, with answer, citations, claims, abstained, searches and usage; plain values."""
         return self.result.as_json() | {
             "answer": self.text,
             "citations": [{"marker": one.marker, "utterance_id": one.utterance_id} for one in self.citations],
+            "claims": [
+                {"text": one.text, "markers": list(one.markers), "supported": one.supported} for one in self.claims
+            ],
             "abstained": self.abstained,
+            "searches": list(self.searches),
             "degraded": list(self.degraded),
             "usage": dict(self.usage),
         }
+
+
+class SearchOptions(TypedDict, total=False):
+    """What `search` and `ask` take beside the question; see `AssoMem.search`."""
+
+    asked_at: datetime | None
+    k: int
+    preset: Preset | None
+    speaker: str | None
+    session: str | None
+    after: datetime | None
+    before: datetime | None
 
 
 class AssoMem:
@@ -188,47 +208,46 @@ class AssoMem:
         ranked = self._rank(question, filters, preset, clock)
         return self._ranker.evidence(ranked, k, clock)
 
-    def ask(
-        self,
-        question: str,
-        *,
-        asked_at: datetime | None = None,
-        k: int = 10,
-        preset: Preset | None = None,
-        speaker: str | None = None,
-        session: str | None = None,
-        after: datetime | None = None,
-        before: datetime | None = None,
-    ) -> Answer:
+    def ask(self, question: str, *, hops: int | None = None, **options: Unpack[SearchOptions]) -> Answer:
         """An answer with citations that were checked against the evidence, or "not in memory".
 
-        Without a language model the best evidence is quoted. Arguments and errors as for `search`.
+        Without a language model the best evidence is quoted.
+
+        Args:
+            question: in words.
+            hops: searches at most, 1 to 3: after each the model may name what to look for next, and what that finds
+                joins the evidence. Default: the setting. Without a language model there is one.
+            options: as for `search`.
+
+        Raises:
+            UnknownMemory: as for `search`.
+            InputError: as for `search`, or `hops` is out of range.
         """
-        result = self.search(
-            question, asked_at=asked_at, k=k, preset=preset,
-            speaker=speaker, session=session, after=after, before=before,
-        )  # fmt: skip
         started = time.perf_counter()
+        found, context = self._evidence(question, hops, options)
+        result = found.result
         written = write_answer(
-            result.question, result.asked_at, result.evidence, self._chat,
-            budget_tokens=self.settings.evidence_tokens, confident=result.convincing,
+            question, result.asked_at, result.evidence, self._chat,
+            budget_tokens=self.settings.evidence_tokens, confident=result.convincing, context=context,
         )  # fmt: skip
-        milliseconds = (time.perf_counter() - started) * 1000
-        _log.info(
-            "ask: %d pieces of evidence, abstained %s, %.0f ms",
-            len(result.evidence),
-            written.abstained,
-            milliseconds,
-        )
-        return Answer(
-            text=written.text,
-            citations=written.citations,
-            evidence=result.evidence,
-            abstained=written.abstained,
-            degraded=(*result.degraded, *written.degraded),
-            usage=written.usage,
-            result=result,
-        )
+        return _answered(found, written, started)
+
+    def ask_stream(
+        self, question: str, *, hops: int | None = None, **options: Unpack[SearchOptions]
+    ) -> Iterator[str | Answer]:
+        """The answer piece by piece as the model writes it, and last the whole as `Answer`.
+
+        What is quoted or abstains comes as the `Answer` alone. An answer that broke off is marked in `degraded`.
+        Arguments and errors as for `ask`.
+        """
+        started = time.perf_counter()
+        found, context = self._evidence(question, hops, options)
+        result = found.result
+        for piece in stream_answer(
+            question, result.asked_at, result.evidence, self._chat,
+            budget_tokens=self.settings.evidence_tokens, confident=result.convincing, context=context,
+        ):  # fmt: skip
+            yield piece if isinstance(piece, str) else _answered(found, piece, started)
 
     def explain(
         self,
@@ -348,6 +367,24 @@ class AssoMem:
     ) -> None:
         self.close()
 
+    def _evidence(self, question: str, hops: int | None, options: SearchOptions) -> tuple[Found, dict[str, Context]]:
+        """What an answer rests on, and for a model that writes it, where each piece stands."""
+        most = _check_hops(self.settings.hops if hops is None else hops)
+        result = self.search(question, **options)
+        found = Found(result, (question,))
+        if self._chat is None:
+            return found, {}
+        again = options | {"asked_at": result.asked_at}
+        found = look_further(
+            result, lambda further: self.search(further, **again), self._chat,
+            hops=most, budget_tokens=self.settings.evidence_tokens,
+        )  # fmt: skip
+        uids = [piece.uid for piece in found.result.evidence]
+        return found, {
+            row["uid"]: Context(row["title"], None if row["text"] is None else (row["speaker"], row["text"]))
+            for row in self._store.read(load("evidence/context"), memory=self.memory, uids=uids)
+        }
+
     def _rank(
         self, text: str, filters: Filters, preset: Preset | None, clock: Clock, also: str | None = None
     ) -> Ranked:
@@ -429,6 +466,30 @@ class AssoMem:
             if value is not None and not value.strip():
                 raise InputError(f"{name}: is empty; leave it out to search everything")
         return Filters(moment, end_of_day(moment), after, before, speaker, session)
+
+
+def _answered(found: Found, written: Written, started: float) -> Answer:
+    _log.info(
+        "ask: %d searches, %d pieces of evidence, abstained %s, %.0f ms",
+        len(found.searches), len(found.result.evidence), written.abstained, (time.perf_counter() - started) * 1000,
+    )  # fmt: skip
+    return Answer(
+        text=written.text,
+        citations=written.citations,
+        evidence=found.result.evidence,
+        abstained=written.abstained,
+        degraded=(*found.result.degraded, *found.degraded, *written.degraded),
+        usage={name: found.usage.get(name, 0) + count for name, count in written.usage.items()},
+        claims=written.claims,
+        searches=found.searches,
+        result=found.result,
+    )
+
+
+def _check_hops(hops: int) -> int:
+    if isinstance(hops, bool) or not isinstance(hops, int) or not 1 <= hops <= 3:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"hops: must be a whole number from 1 to 3, not {hops!r}")
+    return hops
 
 
 def _check_k(k: int) -> None:

@@ -84,6 +84,9 @@ class Settings(BaseSettings):
     weights: Path | None = None
     """A weights file in place of the shipped one."""
 
+    hops: int = Field(default=1, ge=1, le=3)
+    """Searches at most for one answer: after each the language model may name what to look for next."""
+
     evidence_tokens: int = Field(default=3000, ge=100, le=1_000_000)
     """Budget of evidence in a prompt, in tokens (about four characters each)."""
 

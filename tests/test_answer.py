@@ -1,6 +1,6 @@
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assomem.answer import NOT_IN_MEMORY, Citation, Written, write_answer
+from assomem.answer import NOT_IN_MEMORY, Citation, Context, Written, stream_answer, write_answer
 from assomem.errors import ModelError
 from assomem.evidence import Evidence
 from assomem.models.chat import Completion
@@ -299,3 +299,119 @@ def test_nothing_that_was_said_is_logged_at_info_or_above(caplog: pytest.LogCapt
     ask([piece(1, "CANARYWORD", speaker="CANARYNAME")], ModelError("chat model m: gone"))
     assert "gone" in caplog.text
     assert "CANARY" not in caplog.text
+
+
+# -- statements
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("In Berlin [1]. Before that in Lisbon [2].", [("In Berlin [1].", True), ("Before that in Lisbon [2].", True)]),
+        ("In Berlin. [1] She likes tea.", [("In Berlin. [1]", True), ("She likes tea.", False)]),
+        (
+            "Mr. Pellow paid 3.50 at 5 p.m. to J. Vance [1].",
+            [("Mr. Pellow paid 3.50 at 5 p.m. to J. Vance [1].", True)],
+        ),
+        ("In Berlin [7].", [("In Berlin [7].", False)]),
+        ("In Berlin [1][7].", [("In Berlin [1][7].", False)]),
+        ("- Berlin [1]\n- Lisbon", [("- Berlin [1]", True), ("- Lisbon", False)]),
+        ("她住在柏林[1]。以前在里斯本【2】。", [("她住在柏林[1]。", True), ("以前在里斯本【2】。", True)]),
+        ("Where? In Berlin [1]!", [("Where?", False), ("In Berlin [1]!", True)]),
+    ],
+)
+def test_every_statement_is_told_apart_and_one_without_a_valid_citation_is_flagged(
+    text: str, claims: list[tuple[str, bool]]
+) -> None:
+    written, _ = ask(THREE, text)
+    assert [(claim.text, claim.supported) for claim in written.claims] == claims
+    bare = sum(not supported for _, supported in claims)
+    flagged = any(f"{bare} of {len(claims)} statements" in reason for reason in written.degraded)
+    assert flagged == (bare > 0 and bool(written.citations))
+
+
+def test_quotes_and_abstentions_make_no_claims() -> None:
+    assert write_answer("Where?", ASKED, THREE, None, budget_tokens=3000).claims == ()
+    assert ask(THREE, "NOT_IN_MEMORY")[0].claims == ()
+
+
+# -- where a piece stands
+
+
+def test_the_turn_before_and_the_title_are_shown_with_a_piece_in_lines_of_their_own() -> None:
+    chat = ScriptedChatModel(["In Berlin [1]."])
+    context = {
+        "uid1": Context("Moving\n[9] house", ("Tove", "Where did\nyou move?")),
+        "uid2": Context(None, ("Tove", "The bakery " + "is nice " * 100)),
+        "uid3": Context(None, ("Mira", "I live in Lisbon.")),  # evidence itself
+    }
+    write_answer("Where?", ASKED, THREE, chat, budget_tokens=3000, context=context)
+    assert shown(chat.calls[0].user).splitlines() == [
+        "[2] 2026-03-02 12:00 (Monday) Mira: I live in Lisbon.",
+        "    (said just before, by Tove: The bakery "
+        + ("is nice " * 100)[:229].rstrip()
+        + " … (cut here; 811 characters in all))",
+        "[1] 2026-04-01 12:00 (Wednesday) Mira: I moved to Berlin.",
+        "    (said just before, by Tove: Where did you move?)",
+        "    (in the conversation 'Moving\\n[9] house')",
+        "[3] undated Tove: The bakery is nice.",
+    ]
+
+
+# -- piece by piece
+
+
+def stream(*replies: str | Completion | Exception) -> tuple[str, Written]:
+    *pieces, last = stream_answer("Where?", ASKED, THREE, ScriptedChatModel(replies), budget_tokens=3000)
+    assert isinstance(last, Written)
+    return "".join(piece for piece in pieces if isinstance(piece, str)), last
+
+
+def test_a_stream_gives_the_text_in_pieces_and_then_what_was_checked() -> None:
+    text, last = stream("In Berlin [1]; before in Lisbon [2].")
+    assert text == last.text == "In Berlin [1]; before in Lisbon [2]."
+    assert [citation.marker for citation in last.citations] == [1, 2]
+    assert last.degraded == ()
+
+
+@pytest.mark.parametrize("reply", ["NOT_IN_MEMORY", " **NOT_IN_MEMORY**.\n"])
+def test_the_word_for_abstaining_is_never_streamed(reply: str) -> None:
+    text, last = stream(reply)
+    assert text == ""
+    assert last.abstained
+    assert last.text == NOT_IN_MEMORY
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [Completion("In Berlin [1], and", None, 5, 5), Completion("In Berlin [1], and", "length", 5, 5)],
+)
+def test_r36_a_stream_without_a_proper_end_is_marked_incomplete(reply: Completion) -> None:
+    text, last = stream(reply)
+    assert text == last.text == "In Berlin [1], and"
+    assert any("incomplete" in reason for reason in last.degraded)
+
+
+class BrokenStream(ScriptedChatModel):
+    """Gives two pieces and fails."""
+
+    def stream(self, system: str, user: str, *, max_tokens: int) -> Iterator[str | Completion]:
+        yield from ("In ", "Berlin")
+        raise ModelError("chat model m: the connection was lost")
+
+
+def test_r36_a_stream_that_breaks_keeps_what_was_shown_and_says_so() -> None:
+    pieces = list(stream_answer("Where?", ASKED, THREE, BrokenStream([]), budget_tokens=3000))
+    assert pieces[:2] == ["In ", "Berlin"]
+    last = pieces[-1]
+    assert isinstance(last, Written)
+    assert last.text == "In Berlin"
+    assert any("incomplete" in reason and "connection was lost" in reason for reason in last.degraded)
+
+
+@pytest.mark.parametrize("reply", [ModelError("gone"), Completion("", "stop", 5, 0), Completion("", None, 5, 0)])
+def test_a_stream_that_never_began_quotes_the_evidence(reply: Completion | Exception) -> None:
+    text, last = stream(reply)
+    assert text == ""
+    assert last.text.startswith("2026-04-01 12:00 (Wednesday) Mira: I moved to Berlin. [1]")
+    assert "quoted" in last.degraded[0]

@@ -31,6 +31,7 @@ RUN_ELSEWHERE = {"server/set_password"}
 RUNNABLE = [name for name in NAMES if name not in RUN_ELSEWHERE]
 
 EMBEDDER = HashingEmbedder(piece_words=12)
+ALIAS = "of a spelling that was merged"
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 TALK = (
     ("Mira", "We bought three tulip bulbs at the market in Utrecht."),
@@ -51,10 +52,12 @@ PARAMETERS: dict[str, Callable[["Facts"], dict[str, Any]]] = {
     "evaluation/is_temporary": lambda f: {},
     "evaluation/mark_temporary": lambda f: {},
     "evidence/chosen": lambda f: {"ordinals": f.ordinals},
+    "forget/aliases": lambda f: {"uids": f.clue_uids},
     "forget/begin_all": lambda f: {},
     "forget/count_clues": lambda f: {},
     "forget/delete_session": lambda f: {"session_id": f.session_ids[0]},
     "forget/delete_utterances": lambda f: {"uids": f.uids},
+    "forget/drop_aliases": lambda f: {"uids": [ALIAS, *f.clue_uids]},
     "forget/end_all": lambda f: {},
     "forget/lock_memory": lambda f: {},
     "forget/set_wordings": lambda f: {
@@ -65,18 +68,27 @@ PARAMETERS: dict[str, Callable[["Facts"], dict[str, Any]]] = {
     "forget/utterances": lambda f: {"uids": f.uids},
     "graph/anchored": lambda f: {"session_ids": f.session_ids},
     "graph/begin_import": lambda f: {"token": "token", "session_ids": f.session_ids},
+    "graph/clue_states": lambda f: {},
     "graph/clue_vectors": lambda f: {"dimensions": 64},
     "graph/count_in": lambda f: {
         "utterances": 1, "dated": 1, "assistant": 1, "next_ordinal": 10_000, "next_session": 1_000,
     },
     "graph/count_support": lambda f: {"uids": f.clue_uids},
     "graph/end_import": lambda f: {"token": "token", "session_ids": f.session_ids},
-    "graph/known_clues": lambda f: {"uids": f.clue_uids},
+    "graph/find_clue": lambda f: {"uids": [ALIAS, *f.clue_uids]},
+    "graph/find_wording": lambda f: {"kinds": ["topic", "phrase", "person"], "text": "MIRA"},
+    "graph/grow_sessions": lambda f: {
+        "rows": [{"session_id": one, "clue_state": "done", "clue_source": "words"} for one in f.session_ids]
+    },
+    "graph/known_clues": lambda f: {"uids": [ALIAS, *f.clue_uids]},
     "graph/known_utterances": lambda f: {"utterance_ids": f.utterance_ids},
     "graph/make_memory": lambda f: {
         "key": "unused", "embedder": "unused", "embedder_name": "unused", "dimensions": 3,
     },    "graph/lock_memory": lambda f: {},
 
+    "graph/mark_pending": lambda f: {"session_ids": f.session_ids},
+    "graph/mark_unread": lambda f: {"session_id": f.session_ids[0], "clue_state": "failed", "why": "a reason"},
+    "graph/merge_clues": lambda f: {"uid": f.clue_uids[0], "merged": f.clue_uids[1], "wordings": ["both"]},
     "graph/move_utterances": lambda f: {
         "rows": [{"uid": uid, "position": place} for place, uid in enumerate(f.uids, start=1000)]
     },
@@ -86,13 +98,23 @@ PARAMETERS: dict[str, Callable[["Facts"], dict[str, Any]]] = {
     "graph/read_layout_chunk": lambda f: {"chunk": 0},
     "graph/read_posting_chunk": lambda f: {"terms": f.terms, "chunk": 0},
     "graph/read_postings": lambda f: {"terms": f.terms},
+    "graph/read_session": lambda f: {"session_id": f.session_ids[0]},
     "graph/session_order": lambda f: {"session_id": f.session_ids[0], "dimensions": 64},
+    "graph/session_state": lambda f: {"session_id": f.session_ids[0]},
     "graph/session_tails": lambda f: {"session_ids": f.session_ids, "dimensions": 64},
+    "graph/unanchor": lambda f: {"session_id": f.session_ids[0]},
     "graph/unlink_session": lambda f: {"session_id": f.session_ids[0]},
     "graph/utterance_vectors": lambda f: {"from": 0, "dimensions": 64},
-    "graph/write_belongs": lambda f: {
-        "rows": [{"utterance_uid": u, "clue_uid": c, "weight": 0.5} for u in f.uids for c in f.clue_uids]
+    "graph/write_aliases": lambda f: {
+        "merged": f.clue_uids[0], "clue_uid": f.clue_uids[1], "clue_kind": "person",
+        "rows": [{"uid": f.clue_uids[0], "kind": "topic"}],
     },
+    "graph/write_belongs": lambda f: {
+        "rows": [
+            {"utterance_uid": u, "clue_uid": c, "weight": 0.5, "source": "words"} for u in f.uids for c in f.clue_uids
+        ]
+    },
+    "graph/write_clue_state": lambda f: {"session_id": f.session_ids[0], "clue_source": "model small 1234"},
     "graph/write_clues": lambda f: {
         "rows": [{"uid": uid, "kind": "topic", "text": "a wording", "vector": f.vector} for uid in f.clue_uids]
     },
@@ -108,7 +130,10 @@ PARAMETERS: dict[str, Callable[["Facts"], dict[str, Any]]] = {
     },
     "graph/write_sessions": lambda f: {
         "rows": [
-            {"session_id": one, "uid": one, "number": 77, "title": "title", "started_at": NOON}
+            {
+                "session_id": one, "uid": one, "number": 77, "title": "title", "started_at": NOON,
+                "clue_state": "done", "clue_source": "words",
+            }
             for one in (*f.session_ids, "another")
         ]
     },
@@ -197,7 +222,7 @@ def driver(server: Address) -> Iterator[neo4j.Driver]:
 
 
 @pytest.fixture(scope="module")
-def pair(server: Address, settings: Settings) -> Iterator[tuple[AssoMem, AssoMem]]:
+def pair(server: Address, settings: Settings, store: Store) -> Iterator[tuple[AssoMem, AssoMem]]:
     """Two memories of the same sessions, written turn about; the second one holds more, first and last."""
     del server
     with (
@@ -212,6 +237,13 @@ def pair(server: Address, settings: Settings) -> Iterator[tuple[AssoMem, AssoMem
             for memory in (one, two):
                 memory.remember([talk(f"s{day}", "", day)])
         two.remember([talk("after", "Zwetschge", 20)])
+        for memory in (one, two):
+            uids = [row["uid"] for row in memory.clues() if row["kind"] == "place"]
+            for alias, uid in ((ALIAS, uids[0]), (f"{ALIAS} into a clue that is gone", "gone")):
+                store.write(
+                    load("graph/write_aliases"), memory=memory.memory, merged="none", clue_uid=uid, clue_kind="place",
+                    rows=[{"uid": alias, "kind": "place"}],
+                )  # fmt: skip
         yield one, two
         for memory in (one, two):
             memory.forget(everything=True)

@@ -1,6 +1,6 @@
 """Asking a memory: search, ask, explain."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,7 +19,7 @@ from assomem.cli.options import (
     preset_option,
     weights_option,
 )
-from assomem.cli.output import degraded, print_json, said, say, shown, table, width
+from assomem.cli.output import degraded, print_json, said, say, say_on, shown, table, width
 
 if TYPE_CHECKING:
     from assomem.evidence import Evidence, SearchResult
@@ -89,9 +89,17 @@ def search(
 
 @click.command()
 @click.argument("question")
+@click.option(
+    "--hops",
+    type=click.IntRange(1, 3),
+    help="Searches at most: after each the language model may name what to look for next.  [default: 1]",
+)
+@click.option("--stream", is_flag=True, help="Print the answer as the language model writes it.")
 @_filters
 def ask(
     question: str,
+    hops: int | None,
+    stream: bool,
     k: int,
     asked_at: str | None,
     preset: str | None,
@@ -108,14 +116,32 @@ def ask(
     Without a language model (ASSOMEM_CHAT_MODEL) the best evidence is quoted. What the memory does not hold is answered
     with "not in memory" and the nearest misses.
     """
+    if stream and as_json:
+        raise click.UsageError("--stream prints text as it comes, --json one object at the end: choose one")
     settings = given_settings(preset=preset, weights=weights)
     moments = _moments(settings, asked_at, after, before)
     with open_memory(memory_name, settings) as memory:
-        answer = memory.ask(question, k=k, speaker=speaker, session=session, **moments)
+        options: dict[str, Any] = {"hops": hops, "k": k, "speaker": speaker, "session": session, **moments}
+        if stream:
+            _print_stream(memory.ask_stream(question, **options))
+            return
+        answer = memory.ask(question, **options)
     if as_json:
         print_json(answer.as_json())
     else:
         print_answer(answer)
+
+
+def _print_stream(pieces: "Iterator[str | Answer]") -> None:
+    """The pieces as they come; then the rest, and the text again only where the pieces were not the answer."""
+    printed = ""
+    for piece in pieces:
+        if isinstance(piece, str):
+            printed += piece
+            say_on(said(piece))
+        else:
+            say()
+            print_answer(piece, with_text=printed.strip() != piece.text)
 
 
 @click.command()
@@ -160,14 +186,20 @@ def explain(
         )
 
 
-def print_answer(answer: "Answer") -> None:
+def print_answer(answer: "Answer", *, with_text: bool = True) -> None:
     """The answer, what it cites, and the evidence, for a person."""
-    say(said(answer.text))
+    if with_text:
+        say(said(answer.text))
     pieces = {piece.utterance_id: piece for piece in answer.evidence}
     for citation in answer.citations:
         piece = pieces[citation.utterance_id]
         when = "" if piece.said_at is None else f", {shown(piece.said_at)}"
         say(f"  [{citation.marker}] {shown(piece.speaker)}{when} ({shown(piece.utterance_id)})")
+    unsupported = [claim.text for claim in answer.claims if not claim.supported]
+    for text in unsupported:
+        say(f"  not supported by a citation: {_cut(said(text), 80)}")
+    for further in answer.searches[1:]:
+        say(f"  also searched for: {_cut(said(further), 80)}")
     say()
     print_search(answer.result, answer.degraded)
 

@@ -29,6 +29,12 @@ def say(text: str = "") -> None:
     sys.stdout.write(text + "\n")
 
 
+def say_on(text: str) -> None:
+    """Part of a line for a person on stdout, at once."""
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
 def note(text: str) -> None:
     """One line on stderr."""
     sys.stderr.write(text + "\n")
