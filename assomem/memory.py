@@ -1,6 +1,7 @@
 """START HERE: AssoMem, a memory of dialogues: remember, search, ask, forget.
 
     remember    dialogue.check → graph.write           utterances, clues and links, once each
+    extract     extraction → graph.extract             clues by a language model, in place of those found in words
     search      ranking: question → candidates → signals → fusion → evidence
     ask         search → answer                        cited, or "not in memory"
     forget      graph.forget                           with everything that hangs on it
@@ -23,10 +24,10 @@ from assomem.answer import Citation, Claim, Context, Found, Written, look_furthe
 from assomem.candidates import Filters, Layouts, MemoryState
 from assomem.clues import ReadyMadeClue
 from assomem.dialogue import Session, Utterance, check_memory_name, check_sessions, identity
-from assomem.errors import ClosedError, InputError, LoginRefused, TimezoneNeeded, UnknownMemory
+from assomem.errors import ClosedError, InputError, LoginRefused, SettingsError, TimezoneNeeded, UnknownMemory
 from assomem.evidence import Evidence, Explanation, SearchResult
 from assomem.fusion import Preset
-from assomem.graph import Forgotten, Neighbours, Remembered
+from assomem.graph import Extracted, Forgotten, Neighbours, Remembered
 from assomem.models.chat import ChatModel, open_chat_model
 from assomem.models.embedder import Embedder, open_embedder
 from assomem.ranking import Clock, Ranked, Ranker
@@ -151,7 +152,7 @@ class AssoMem:
             ready_made.setdefault(clue.session_id, []).append(clue)
         return graph.write(
             self._store, self.memory, checked, self._embedder, self._neighbours,
-            ready_made=ready_made, progress=progress,
+            ready_made=ready_made, awaits_model=self._has_chat, progress=progress,
         )  # fmt: skip
 
     def append(self, session_id: str, utterance: Utterance, *, timezone: str | None = None) -> Remembered:
@@ -168,8 +169,70 @@ class AssoMem:
                 timezone_name=timezone or self.settings.timezone,
                 max_text_characters=self.settings.max_text_characters,
             )[0],
-            self._embedder, self._neighbours, has_id=utterance.utterance_id is not None,
+            self._embedder, self._neighbours,
+            has_id=utterance.utterance_id is not None, awaits_model=self._has_chat,
         )  # fmt: skip
+
+    def extract(
+        self,
+        *,
+        session_id: str | None = None,
+        budget_tokens: int | None = None,
+        again: bool = False,
+        retry_failed: bool = True,
+        progress: Callable[[int], None] | None = None,
+    ) -> Extracted:
+        """Have the language model read the sessions it has not read yet, and store the clues it finds.
+
+        Each session is stored by itself as it comes: cut short, a repeat goes on with those that are left. A session
+        whose replies cannot be used keeps the clues it has and is marked `failed`; one that got no answer waits.
+
+        Args:
+            session_id: only this session.
+            budget_tokens: begin no session once the model has taken and given so many tokens.
+            again: read also sessions that a language model has read, or that came with clues.
+            retry_failed: read also sessions whose replies could not be used earlier.
+            progress: told of each session that is finished with.
+
+        Raises:
+            SettingsError: no language model is configured; says how.
+            UnknownMemory: there is no such memory.
+            InputError: there is no such session, or the budget is no number of tokens.
+        """
+        if budget_tokens is not None and budget_tokens < 1:
+            raise InputError(f"budget_tokens: must be 1 or more, not {budget_tokens}")
+        chat = self._chat
+        if chat is None:
+            raise SettingsError(
+                "extract: no language model is configured; set ASSOMEM_CHAT_MODEL, and OPENAI_API_KEY or "
+                "OPENAI_BASE_URL. Without one, the clues found in words stay in use"
+            )
+        self._state(same_embedder=True)
+        return graph.extract_clues(
+            self._store, self.memory, chat, self._embedder, self._neighbours,
+            session_id=session_id, again=again, retry_failed=retry_failed, budget_tokens=budget_tokens,
+            window_tokens=self.settings.extraction_tokens, workers=self.settings.chat_concurrency, progress=progress,
+        )  # fmt: skip
+
+    def waiting(self) -> list[str]:
+        """Ids of the sessions that `extract` would have a language model read, oldest first."""
+        self._state()
+        return graph.waiting_sessions(self._store, self.memory)
+
+    def merge_clues(self, clue: str, other: str) -> dict[str, Any]:
+        """Make two clues one: `other` becomes a wording of `clue`, now and whatever is written later.
+
+        Both are named by uid, by kind and text (`person:Mira`), or by text alone where only one kind has it.
+
+        Returns:
+            The clue as it is now: uid, kind, text, wordings, support, sessions.
+
+        Raises:
+            InputError: one of them is no clue, or the name of several; nothing was changed.
+        """
+        self._state()
+        uid = graph.merge_clues(self._store, self.memory, clue, other, self._neighbours)
+        return _plain(self._store.read(load("memories/clue"), memory=self.memory, uid=uid))[0]
 
     # -- asking
 
@@ -325,7 +388,11 @@ class AssoMem:
         return _plain(self._store.read(load("memories/list")))
 
     def sessions(self) -> list[dict[str, Any]]:
-        """Sessions, oldest first: session_id, title, started_at, utterances, speakers, topics, clue_state."""
+        """Sessions, oldest first: session_id, title, started_at, utterances, speakers, topics, clue_state and such.
+
+        `clue_state` is pending while a language model is to read a session, else done or failed; `clue_source` says who
+        found its clues (words, given, or a language model), `clue_failure` why a language model could not read it.
+        """
         self._state()
         return _plain(self._store.read(load("memories/sessions"), memory=self.memory))
 
@@ -430,6 +497,11 @@ class AssoMem:
     @cached_property
     def _chat(self) -> ChatModel | None:
         return self._given_chat or open_chat_model(self.settings)
+
+    @property
+    def _has_chat(self) -> bool:
+        # Not by opening it: storing never fails because a language model is not configured well.
+        return self._given_chat is not None or self.settings.chat_model is not None
 
     def _state(self, *, even_forgetting: bool = False, same_embedder: bool = False) -> MemoryState:
         rows = self._store.read(load("memories/state"), memory=self.memory)

@@ -55,9 +55,13 @@ class Clock:
         yield
         self.spent[part] = self.spent.get(part, 0.0) + (time.perf_counter() - begun) * 1000
 
+    def seconds(self) -> float:
+        """Time since it was made."""
+        return time.perf_counter() - self.started
+
     def parts(self) -> dict[str, float]:
         """The parts and their total, rounded to a tenth."""
-        total = (time.perf_counter() - self.started) * 1000
+        total = self.seconds() * 1000
         return {part: round(spent, 1) for part, spent in (*self.spent.items(), ("total", total))}
 
 
@@ -152,7 +156,10 @@ class Ranker:
             readings["meant"] = temporal.meant_alignment(question.intervals, found.means)
         with clock("relevance"):
             readings |= relevance.readings(question, found, assistant=state.assistant > 0)
-            self._read_late_interaction(ranked)
+            if self._has_time(ranked, clock, "late interaction"):
+                self._read_late_interaction(ranked)
+        if not self._has_time(ranked, clock, "importance"):
+            return
         with clock("importance"):
             shares = importance.seed_shares(ranked.so_far())
             pairs = walk.shared_clues(self.store, state, question, found)
@@ -163,6 +170,16 @@ class Ranker:
             )  # fmt: skip
             ranked.degraded.extend([] if says is None else [says])
             readings["clue walk"] = relevance.scaled(importance.carried(way, shares, ranks, WALK_DAMPING))
+
+    def _has_time(self, ranked: "Ranked", clock: Clock, part: str) -> bool:
+        """Whether a part that ranking can do without may begin; if not, that is said in `degraded`."""
+        limit = self.settings.search_seconds
+        if clock.seconds() < limit:
+            return True
+        ranked.degraded.append(
+            f"{part} was left out: the search had taken more than {limit:g} seconds; ASSOMEM_SEARCH_SECONDS allows more"
+        )
+        return False
 
     def _read_late_interaction(self, ranked: "Ranked") -> None:
         question, found = ranked.question, ranked.found

@@ -69,6 +69,9 @@ class Settings(BaseSettings):
     chat_timeout_seconds: float = Field(default=60.0, gt=0, le=3600)
     """After this many seconds a call to the language model is given up."""
 
+    chat_concurrency: int = Field(default=4, ge=1, le=64)
+    """So many calls to the language model run at the same time, where there are many."""
+
     # -- reading and storing
     timezone: str | None = None
     """IANA name (`Europe/Berlin`) in which times without a zone are read. None: such times are refused."""
@@ -79,10 +82,18 @@ class Settings(BaseSettings):
     max_question_characters: int = Field(default=100_000, ge=1, le=1_000_000)
     """A longer question is refused."""
 
+    # -- clues
+    extraction_tokens: int = Field(default=3000, ge=200, le=1_000_000)
+    """So much of a session a language model is shown at once to find its clues, in tokens (about four characters
+    each). Longer sessions are read in parts; smaller parts suit small models."""
+
     # -- retrieval
     preset: Literal["default", "paper"] = "default"
     weights: Path | None = None
     """A weights file in place of the shipped one."""
+
+    search_seconds: float = Field(default=10.0, gt=0, le=3600)
+    """A search that has taken so long leaves out what it can do without (late interaction, importance) and says so."""
 
     hops: int = Field(default=1, ge=1, le=3)
     """Searches at most for one answer: after each the language model may name what to look for next."""

@@ -76,7 +76,7 @@ PARAMETERS: dict[str, Callable[["Facts"], dict[str, Any]]] = {
     "graph/count_support": lambda f: {"uids": f.clue_uids},
     "graph/end_import": lambda f: {"token": "token", "session_ids": f.session_ids},
     "graph/find_clue": lambda f: {"uids": [ALIAS, *f.clue_uids]},
-    "graph/find_wording": lambda f: {"kinds": ["topic", "phrase", "person"], "text": "MIRA"},
+    "graph/find_wording": lambda f: {"kinds": ["person", "place"], "text": "UTRECHT"},
     "graph/grow_sessions": lambda f: {
         "rows": [{"session_id": one, "clue_state": "done", "clue_source": "words"} for one in f.session_ids]
     },
@@ -153,6 +153,7 @@ PARAMETERS: dict[str, Callable[["Facts"], dict[str, Any]]] = {
             }
         ]
     },
+    "memories/clue": lambda f: {"uid": f.clue_uids[0]},
     "memories/clues": lambda f: {"limit": 1000},
     "memories/embedder": lambda f: {},
     "memories/list": lambda f: {},

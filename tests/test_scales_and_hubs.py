@@ -113,3 +113,24 @@ def test_r26_a_clue_of_every_utterance_changes_no_recall(two: tuple[AssoMem, Ass
     assert len(recalls[0]) >= 25
     assert without > 0.5
     assert abs(with_hubs - without) <= 0.01
+
+
+# -- R37: work per question is bounded
+
+
+def test_r37_a_search_that_runs_out_of_time_answers_and_names_what_it_left_out(
+    settings: Settings, memory: AssoMem
+) -> None:
+    memory.remember(
+        [Session("s", [Utterance("Mira", "The heron nests by the weir.", datetime(2026, 5, 1, tzinfo=UTC))])]
+    )
+    hasty = settings.model_copy(update={"search_seconds": 1e-6})
+    with AssoMem(memory.memory, settings=hasty, embedder=HashingEmbedder()) as opened:
+        result = opened.search("Where does the heron nest?", asked_at=datetime(2026, 6, 1, tzinfo=UTC))
+    assert result.evidence[0].text == "The heron nests by the weir."
+    assert [reason.split(" was left out")[0] for reason in result.degraded] == ["late interaction", "importance"]
+    assert sum(one.adds for one in result.evidence[0].contributions) == pytest.approx(
+        result.evidence[0].score, abs=1e-9
+    )
+    unhurried = memory.search("Where does the heron nest?", asked_at=datetime(2026, 6, 1, tzinfo=UTC))
+    assert unhurried.degraded == ()
