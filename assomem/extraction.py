@@ -108,16 +108,24 @@ def source_of(chat: ChatModel) -> str:
     return f"model {chat.name} {hashlib.sha256(asked.encode()).hexdigest()[:8]}"
 
 
-def read_session(session: CheckedSession, chat: ChatModel, *, window_tokens: int) -> Reading:
+def read_session(
+    session: CheckedSession, chat: ChatModel, *, window_tokens: int, reading: Reading | None = None
+) -> Reading:
     """The clues of a session, read by a language model, window by window.
 
     The first clue of each window is the topic that stands for the whole of it, anchored to each of its utterances.
     Where a window cannot be read, nothing of the session is: `failure` says why.
 
+    Args:
+        session: with its utterances in order.
+        chat: the language model.
+        window_tokens: about so much of the session is shown at once.
+        reading: filled and returned; it holds what the calls cost also when this raises.
+
     Raises:
         ModelError: the model gave no answer at all; asking later may help.
     """
-    reading = Reading()
+    reading = Reading() if reading is None else reading
     said = Said(session)
     parts = list(windows(session, window_tokens))
     found: dict[tuple[str, str], Clue] = {}

@@ -102,7 +102,7 @@ PARAMETERS: dict[str, Callable[["Facts"], dict[str, Any]]] = {
     "graph/session_order": lambda f: {"session_id": f.session_ids[0], "dimensions": 64},
     "graph/session_state": lambda f: {"session_id": f.session_ids[0]},
     "graph/session_tails": lambda f: {"session_ids": f.session_ids, "dimensions": 64},
-    "graph/unanchor": lambda f: {"session_id": f.session_ids[0]},
+    "graph/unanchor": lambda f: {"session_id": f.session_ids[0], "corrected": f.clue_uids[:1]},
     "graph/unlink_session": lambda f: {"session_id": f.session_ids[0]},
     "graph/utterance_vectors": lambda f: {"from": 0, "dimensions": 64},
     "graph/write_aliases": lambda f: {

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from neo4j import Record
 
 from assomem.dialogue import identity
+from assomem.graph.clues import clue_uid, count_support
 from assomem.graph.nearest import Neighbours
 from assomem.graph.words import remove_words, set_places
 from assomem.graph.write import links
@@ -47,7 +48,8 @@ def forget_utterances(store: Store, memory: str, uids: Sequence[str], neighbours
         clue_uids = sorted({uid for row in rows for uid in row["clue_uids"]})
         forgotten = {term for row in rows for term in terms(f"{row['speaker']}: {row['text']}")}
         _clear_wordings(transaction, memory, clue_uids, forgotten)
-        counted = transaction.run(load("graph/count_support"), memory=memory, uids=clue_uids)
+        deleted = count_support(transaction, memory, clue_uids)
+        _clear_aliases(transaction, memory, clue_uids)
         transaction.run(
             load("graph/count_in"),
             memory=memory,
@@ -57,7 +59,7 @@ def forget_utterances(store: Store, memory: str, uids: Sequence[str], neighbours
             next_ordinal=states[0]["next_ordinal"],
             next_session=states[0]["next_session"],
         )
-        return Forgotten(memory, len(rows), counted[0]["deleted"] if counted else 0)
+        return Forgotten(memory, len(rows), deleted)
 
     done = store.transaction(work)
     neighbours.drop(memory)
@@ -99,6 +101,17 @@ def _clear_wordings(transaction: Transaction, memory: str, uids: Sequence[str], 
             text = row["text"] if row["text"] in left else (left[0] if left else None)
             changed.append({"uid": row["uid"], "text": text, "wordings": left})
     transaction.run(load("forget/set_wordings"), memory=memory, rows=changed)
+
+
+def _clear_aliases(transaction: Transaction, memory: str, uids: Sequence[str]) -> None:
+    """Take away what stands for spellings that only forgotten utterances had: even a hash can be guessed at."""
+    left = [
+        row["uid"]
+        for row in transaction.run(load("forget/aliases"), memory=memory, uids=list(uids))
+        if row["uid"] not in {clue_uid(memory, row["kind"], wording) for wording in row["wordings"]}
+    ]
+    if left:
+        transaction.run(load("forget/drop_aliases"), memory=memory, uids=left)
 
 
 def _mend_session(transaction: Transaction, memory: str, session_id: str, state: Record) -> None:

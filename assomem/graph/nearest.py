@@ -7,7 +7,7 @@ the write.
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -52,6 +52,13 @@ class Vectors:
             self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
         self._rows[len(self._uids)] = vector
         self._uids.append(uid)
+
+    def remove(self, uids: Collection[str]) -> None:
+        """Take nodes out."""
+        kept = [index for index, uid in enumerate(self._uids) if uid not in uids]
+        rows = self._rows[kept]
+        self._rows[: len(kept)] = rows
+        self._uids = [self._uids[index] for index in kept]
 
     def nearest(self, vector: NDArray[np.float32], limit: int) -> list[tuple[str, float]]:
         """At most `limit` uids with their cosines (rounded to 6 digits), nearest first, ties by uid."""
@@ -109,6 +116,12 @@ class Known:
         """Append one clue."""
         self.clue_texts[uid] = text
         self.clues.setdefault(kind, Vectors(self.dimensions)).add(uid, vector)
+
+    def remove_clues(self, uids: Collection[str]) -> None:
+        """Take clues out that were deleted."""
+        if uids:
+            for vectors in self.clues.values():
+                vectors.remove(uids)
 
 
 class Neighbours:

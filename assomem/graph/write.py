@@ -12,14 +12,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 from neo4j import Record
 from numpy.typing import NDArray
 
-from assomem.clues import Clue, ReadyMadeClue, extract, may_merge, normalised
+from assomem.clues import Clue, ReadyMadeClue, extract, normalised
 from assomem.dialogue import CheckedSession, CheckedUtterance, conflict, identity
 from assomem.errors import EmbedderMismatch, InputError
+from assomem.graph.clues import MOST_SIMILAR, NewClue, clue_vectors, count_support, new_clue, write_clues
 from assomem.graph.nearest import Known, Neighbours, from_vector, to_vector
 from assomem.graph.words import Place, add_words, move_places, set_places
 from assomem.models.embedder import Embedder, UtteranceEmbedding, usable
@@ -30,9 +32,6 @@ from assomem.times import resolve
 
 BATCH_UTTERANCES = 256
 """Sessions are stored together in one transaction up to about so many utterances."""
-
-MOST_SIMILAR = 10
-"""At most so many SIMILAR links are laid from a new node (design decision: enough for walks, cheap to keep)."""
 
 MOST_MEANT = 8
 """At most so many time intervals are kept of what an utterance talks about."""
@@ -91,16 +90,9 @@ class _Part:
 
     session: CheckedSession
     new: list[_NewUtterance]
-    clues: list["_NewClue"]
-
-
-@dataclass(frozen=True)
-class _NewClue:
-    kind: str
-    text: str
-    uid: str
-    weight: float
-    utterance_uids: list[str]
+    clues: list[NewClue]
+    clue_state: Literal["pending", "done"]
+    clue_source: Literal["words", "given"]
 
 
 def write(
@@ -111,6 +103,7 @@ def write(
     neighbours: Neighbours,
     *,
     ready_made: Mapping[str, Sequence[ReadyMadeClue]] | None = None,
+    awaits_model: bool = False,
     progress: Progress | None = None,
 ) -> Remembered:
     """Store sessions; what is there already stays as it is.
@@ -122,6 +115,7 @@ def write(
         embedder: gives the vectors.
         neighbours: what this process knows of the memory's vectors.
         ready_made: clues by session id, used in place of extraction for those sessions.
+        awaits_model: whether a language model is to read the sessions later; they are then noted as pending.
         progress: called after each batch.
 
     Raises:
@@ -152,7 +146,7 @@ def write(
     if long:
         store.transaction(lambda transaction: _begin_import(transaction, memory, embedder, token, ids))
     for batch in _batches(changed):
-        parts = _prepared_batch(memory, batch, embedder, given, done)
+        parts = _prepared_batch(memory, batch, embedder, given, done, awaits_model=awaits_model)
         _store_parts(store, memory, parts, embedder, neighbours, done)
         if progress is not None:
             progress(sum(len(new) for _, new in batch))
@@ -171,6 +165,7 @@ def append(
     neighbours: Neighbours,
     *,
     has_id: bool,
+    awaits_model: bool = False,
 ) -> Remembered:
     """Add one utterance at the end of a session, which may be new.
 
@@ -182,17 +177,19 @@ def append(
         neighbours: what this process knows of the memory's vectors.
         has_id: whether the caller gave the utterance's id. If not, it gets the next free `<session_id>:<position>`,
             found while the memory is locked, so that two writers never share one.
+        awaits_model: as for `write`.
 
     Raises:
         UtteranceConflict: the given id is taken by another text; nothing was written.
         EmbedderMismatch: the memory was built with another embedder; nothing was written.
     """
     if has_id:
-        return write(store, memory, [session], embedder, neighbours)
+        return write(store, memory, [session], embedder, neighbours, awaits_model=awaits_model)
     begun = time.perf_counter()
     done = Remembered(memory, 1, 1, milliseconds=dict.fromkeys(("embed", "clues", "store"), 0.0))
     check_embedder(store, memory, embedder)
-    parts = _prepared_batch(memory, [(session, list(session.utterances))], embedder, {}, done)
+    batch = [(session, list(session.utterances))]
+    parts = _prepared_batch(memory, batch, embedder, {}, done, awaits_model=awaits_model)
     _store_parts(store, memory, parts, embedder, neighbours, done, unnamed=True)
     return _finished(done, begun)
 
@@ -310,10 +307,13 @@ def _prepared_batch(
     embedder: Embedder,
     ready_made: Mapping[str, Sequence[ReadyMadeClue]],
     done: Remembered,
+    *,
+    awaits_model: bool,
 ) -> list[_Part]:
     started = time.perf_counter()
     parts = [
-        _prepared(memory, session, new, embedder, ready_made.get(session.session_id), done) for session, new in batch
+        _prepared(memory, session, new, embedder, ready_made.get(session.session_id), done, awaits_model=awaits_model)
+        for session, new in batch
     ]
     done.milliseconds["embed"] += (time.perf_counter() - started) * 1000
     return parts
@@ -330,7 +330,7 @@ def _store_parts(
     unnamed: bool = False,
 ) -> None:
     started = time.perf_counter()
-    vectors = _clue_vectors(store, memory, parts, embedder)
+    vectors = clue_vectors(store, memory, [clue for part in parts for clue in part.clues], embedder)
     extracted = time.perf_counter()
     done.milliseconds["clues"] += (extracted - started) * 1000
 
@@ -352,6 +352,8 @@ def _prepared(
     embedder: Embedder,
     ready_made: Sequence[ReadyMadeClue] | None,
     done: Remembered,
+    *,
+    awaits_model: bool,
 ) -> _Part:
     """Embed the new utterances of a session and find its clues."""
     # One session a call: an embedder's numbers may depend a little on what else is in the batch, and the graph
@@ -368,7 +370,10 @@ def _prepared(
         done.in_pieces += len(embedding.pieces) > 1
         meant = _meant(one)
         utterances.append(_NewUtterance(one, identity(memory, one.utterance_id), embedding, vector, terms(text), meant))
-    return _Part(session, utterances, _clues(memory, session, new, ready_made))
+    clues = _clues(memory, session, new, ready_made)
+    if ready_made is not None:
+        return _Part(session, utterances, clues, "done", "given")
+    return _Part(session, utterances, clues, "pending" if awaits_model else "done", "words")
 
 
 def _meant(utterance: CheckedUtterance) -> list[tuple[datetime, datetime]]:
@@ -394,12 +399,12 @@ def _clues(
     session: CheckedSession,
     new: Sequence[CheckedUtterance],
     ready_made: Sequence[ReadyMadeClue] | None,
-) -> list[_NewClue]:
+) -> list[NewClue]:
     """Clues of a session that touch its new utterances; ready-made ones are taken whole."""
     uids = {one.utterance_id: identity(memory, one.utterance_id) for one in session.utterances}
     if ready_made is not None:
         return [
-            _new_clue(memory, clue.kind, clue.text, 1.0, anchors)
+            new_clue(memory, clue.kind, clue.text, 1.0, anchors, "given")
             for clue in ready_made
             if (anchors := [uids[anchor] for anchor in clue.utterance_ids if anchor in uids])
         ]
@@ -407,38 +412,23 @@ def _clues(
     grown = CheckedSession(session.session_id, session.title, session.started_at, tuple(new))
     found: list[Clue] = extract(grown) if new else []
     return [
-        _new_clue(
+        new_clue(
             memory,
             clue.kind,
             clue.text,
             clue.weight,
             [uids[new[anchor].utterance_id] for anchor in clue.anchors],
+            "words",
         )
         for clue in found
     ]
-
-
-def _new_clue(memory: str, kind: str, text: str, weight: float, anchors: list[str]) -> _NewClue:
-    return _NewClue(kind, text, identity(memory, kind, normalised(text)), weight, anchors)
-
-
-def _clue_vectors(
-    store: Store, memory: str, parts: Sequence[_Part], embedder: Embedder
-) -> dict[str, NDArray[np.float32]]:
-    """Vectors of the clues that are not stored yet, by uid."""
-    texts = {clue.uid: clue.text for part in parts for clue in part.clues}
-    known = {row["uid"] for row in store.read(load("graph/known_clues"), memory=memory, uids=list(texts))}
-    missing = [uid for uid in texts if uid not in known]
-    # One text a call, for the same reason as above: the batch differs from import to import.
-    rows = {uid: embedder.embed_phrases([texts[uid]])[0] for uid in missing}
-    return {uid: row for uid, row in rows.items() if usable(row, embedder.dimensions)}
 
 
 def _in_transaction(
     transaction: Transaction,
     memory: str,
     parts: Sequence[_Part],
-    clue_vectors: Mapping[str, NDArray[np.float32]],
+    vectors: Mapping[str, NDArray[np.float32]],
     embedder: Embedder,
     neighbours: Neighbours,
     *,
@@ -466,7 +456,9 @@ def _in_transaction(
     key, revision = str(state["key"]), int(state["revision"])
     known = neighbours.take(transaction, memory, (key, revision - 1), embedder.dimensions, state["next_ordinal"])
     next_session = _write_utterances(transaction, memory, parts, state, embedder.dimensions)
-    clues = _write_clues(transaction, memory, parts, clue_vectors, embedder, known)
+    given_clues = [clue for part in parts for clue in part.clues]
+    clues = write_clues(transaction, memory, given_clues, vectors, embedder, known)
+    count_support(transaction, memory, clues)
     _write_similar(transaction, memory, new, embedder.gamma, known)
     transaction.run(
         load("graph/count_in"),
@@ -532,10 +524,11 @@ def _named(transaction: Transaction, memory: str, part: _Part) -> _Part:
         position += 1
     given = replace(part.new[0].given, utterance_id=f"{session_id}:{position}")
     uid = identity(memory, given.utterance_id)
-    return _Part(
-        replace(part.session, utterances=(given,)),
-        [replace(part.new[0], given=given, uid=uid)],
-        [replace(clue, utterance_uids=[uid]) for clue in part.clues],
+    return replace(
+        part,
+        session=replace(part.session, utterances=(given,)),
+        new=[replace(part.new[0], given=given, uid=uid)],
+        clues=[replace(clue, utterance_uids=[uid]) for clue in part.clues],
     )
 
 
@@ -555,6 +548,7 @@ def _write_utterances(
     }
     ordinal, number = int(state["next_ordinal"]), int(state["next_session"])
     sessions: list[dict[str, object]] = []
+    grown: list[dict[str, object]] = []
     rows: list[dict[str, object]] = []
     pieces: list[dict[str, object]] = []
     following: list[dict[str, object]] = []
@@ -562,14 +556,22 @@ def _write_utterances(
     places: dict[int, Place] = {}
     inserted: list[tuple[CheckedSession, int]] = []
     for part in parts:
-        if not part.new:
-            continue
         session = part.session
+        clues: dict[str, object] = {
+            "session_id": session.session_id,
+            "clue_state": part.clue_state,
+            "clue_source": part.clue_source,
+        }
+        if not part.new:
+            grown.append(clues)
+            continue
         tail = tails.get(session.session_id)
-        if tail is None:
+        if tail is not None:
+            grown.append(clues)
+        else:
             sessions.append(
-                {
-                    "session_id": session.session_id,
+                clues
+                | {
                     "uid": identity(memory, session.session_id),
                     "number": number,
                     "title": session.title,
@@ -620,6 +622,7 @@ def _write_utterances(
             places[ordinal] = (this_number, position, len(one.terms), instant)
             ordinal += 1
     transaction.run(load("graph/write_sessions"), memory=memory, rows=sessions)
+    transaction.run(load("graph/grow_sessions"), memory=memory, rows=grown)
     transaction.run(load("graph/write_utterances"), memory=memory, rows=rows)
     if pieces:
         transaction.run(load("graph/write_pieces"), memory=memory, rows=pieces)
@@ -671,61 +674,6 @@ def links(ordered: Sequence[Record]) -> list[dict[str, object]]:
         }
         for one, other in pairwise(ordered)
     ]
-
-
-def _write_clues(
-    transaction: Transaction,
-    memory: str,
-    parts: Sequence[_Part],
-    vectors: Mapping[str, NDArray[np.float32]],
-    embedder: Embedder,
-    known: Known,
-) -> set[str]:
-    """Write clues and BELONGS, merging by δ. Returns the uids of the clues it touched."""
-    merged: dict[str, str] = {}
-    rows: list[dict[str, object]] = []
-    similar: list[dict[str, object]] = []
-    belongs: list[dict[str, object]] = []
-    for clue in (clue for part in parts for clue in part.clues):
-        uid = merged.get(clue.uid)
-        if uid is None:
-            uid = clue.uid
-            vector = vectors.get(clue.uid)
-            if vector is not None:
-                near = known.near_clues(transaction, memory, clue.kind, vector, MOST_SIMILAR)
-                same = [
-                    other
-                    for other, cosine in near
-                    if cosine > embedder.delta and may_merge(clue.kind, clue.text, known.clue_texts[other])
-                ]
-                if same:
-                    uid = same[0]
-                else:
-                    similar.extend(
-                        {"from_uid": uid, "to_uid": other, "score": score}
-                        for other, score in near
-                        if score > embedder.gamma and other != uid
-                    )
-                    known.add_clue(clue.kind, uid, clue.text, vector)
-            merged[clue.uid] = uid
-            rows.append(
-                {
-                    "uid": uid,
-                    "kind": clue.kind,
-                    "text": clue.text,
-                    "vector": to_vector(vector) if vector is not None and uid == clue.uid else None,
-                }
-            )
-        belongs.extend(
-            {"utterance_uid": anchor, "clue_uid": uid, "weight": clue.weight} for anchor in clue.utterance_uids
-        )
-    if rows:
-        uids = sorted({str(row["uid"]) for row in rows})
-        transaction.run(load("graph/write_clues"), memory=memory, rows=rows)
-        transaction.run(load("graph/write_belongs"), memory=memory, rows=belongs)
-        transaction.run(load("graph/write_similar_clues"), memory=memory, rows=similar)
-        transaction.run(load("graph/count_support"), memory=memory, uids=uids)
-    return set(merged.values())
 
 
 def _write_similar(

@@ -20,6 +20,8 @@ CALL () {
   MATCH (node:Layout {memory: $memory}) WHERE node.chunk >= 0 RETURN node
   UNION ALL
   MATCH (node:Unfinished {memory: $memory}) WHERE node.token IS NOT NULL RETURN node
+  UNION ALL
+  MATCH (node:Alias {memory: $memory}) WHERE node.uid IS NOT NULL RETURN node
 }
 WITH DISTINCT node
 LIMIT $limit

@@ -8,7 +8,9 @@
 // -> utterances  INTEGER         utterances in it
 // -> speakers    LIST<STRING>    who speaks, by name
 // -> topics      LIST<STRING>    its topics
-// -> clue_state  STRING          pending, done or failed
+// -> clue_state  STRING          pending (a language model is to read it), done or failed
+// -> clue_source   STRING  who found its clues: words, given, or a language model by name
+// -> clue_failure  STRING  why a language model could not read it, or null
 
 CYPHER 25
 MATCH (session:Session {memory: $memory})
@@ -23,5 +25,6 @@ CALL (session) {
 }
 RETURN
   session.session_id AS session_id, session.title AS title, session.started_at AS started_at,
-  utterances, speakers, topics, session.clue_state AS clue_state
+  utterances, speakers, topics, session.clue_state AS clue_state,
+  session.clue_source AS clue_source, session.clue_failure AS clue_failure
 ORDER BY session.started_at IS NULL, session.started_at, session.number, session_id
