@@ -203,10 +203,7 @@ class AssoMem:
             raise InputError(f"budget_tokens: must be 1 or more, not {budget_tokens}")
         chat = self._chat
         if chat is None:
-            raise SettingsError(
-                "extract: no language model is configured; set ASSOMEM_CHAT_MODEL, and OPENAI_API_KEY or "
-                "OPENAI_BASE_URL. Without one, the clues found in words stay in use"
-            )
+            raise SettingsError(f"extract: {graph.NO_CHAT_MODEL}")
         self._state(same_embedder=True)
         return graph.extract_clues(
             self._store, self.memory, chat, self._embedder, self._neighbours,

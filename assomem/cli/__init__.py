@@ -4,6 +4,7 @@
     output      what they print: JSON alone on stdout, tables for people, notes on stderr
     server      up, down, status, logs, browser, doctor
     writing     import, add, forget
+    extracting  extract
     asking      search, ask, explain
     looking     memories, sessions, clues, show
     evaluate    evaluate
@@ -25,6 +26,7 @@ from assomem import __version__
 from assomem.cli import asking, looking, server, writing
 from assomem.cli.demo import demo
 from assomem.cli.evaluate import evaluate
+from assomem.cli.extracting import extract
 from assomem.cli.fit import fit
 from assomem.errors import AssoMemError
 
@@ -52,6 +54,7 @@ for _command in (
     demo,
     writing.import_,
     writing.add,
+    extract,
     asking.search,
     asking.ask,
     asking.explain,

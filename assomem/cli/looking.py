@@ -1,9 +1,10 @@
-"""Looking at what is there: memories, sessions, clues, show."""
+"""Looking at what is there: memories, sessions, clues, show; and mending it: clues merge."""
 
 import click
+from click.core import ParameterSource
 
 from assomem.cli.options import given_settings, json_option, memory_option, open_memory
-from assomem.cli.output import console, print_json, said, say, shown, table
+from assomem.cli.output import console, counted, print_json, said, say, shown, table
 
 
 @click.command()
@@ -49,17 +50,20 @@ def sessions(memory_name: str, as_json: bool) -> None:
     )  # fmt: skip
 
 
-@click.command()
+@click.group(invoke_without_command=True)
 @click.option(
     "--limit", type=click.IntRange(1, 100_000), default=100, show_default=True, metavar="N", help="At most so many."
 )
 @memory_option
 @json_option
-def clues(limit: int, memory_name: str, as_json: bool) -> None:
+@click.pass_context
+def clues(context: click.Context, limit: int, memory_name: str, as_json: bool) -> None:
     """List the clues of a memory.
 
-    Those with the most utterances come first.
+    Those with the most utterances come first. `clues merge` makes two clues one.
     """
+    if context.invoked_subcommand is not None:
+        return
     with open_memory(memory_name, given_settings()) as memory:
         rows = memory.clues(limit=limit)
     if as_json:
@@ -70,6 +74,31 @@ def clues(limit: int, memory_name: str, as_json: bool) -> None:
         [(row["kind"], row["text"], row["support"], row["sessions"]) for row in rows],
         wide="clue",
     )
+
+
+@clues.command("merge")
+@click.argument("clue")
+@click.argument("other")
+@memory_option
+@json_option
+@click.pass_context
+def merge(context: click.Context, clue: str, other: str, memory_name: str, as_json: bool) -> None:
+    """Make two clues one: OTHER becomes a wording of CLUE.
+
+    Each is named by its uid (clues --json), by kind and text (person:Mira), or by its text alone where only one kind
+    has it. What is written or extracted later for OTHER lands on CLUE, too.
+    """
+    if context.get_parameter_source("memory_name") is ParameterSource.DEFAULT and context.parent is not None:
+        memory_name = context.parent.params["memory_name"]
+    with open_memory(memory_name, given_settings()) as memory:
+        row = memory.merge_clues(clue, other)
+    if as_json:
+        print_json(row)
+    else:
+        say(
+            f"one clue now: {shown(row['kind'])} {shown(row['text'])} ({counted(row['support'], 'utterance')}; "
+            f"wordings: {'; '.join(map(shown, row['wordings']))})"
+        )
 
 
 @click.command()

@@ -1,6 +1,7 @@
 """Putting things into a memory and taking them out: import, add, forget."""
 
 import sys
+from collections.abc import Callable
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from assomem.cli.extracting import report, while_storing
 from assomem.cli.options import (
     checked_moment,
     checked_zone,
@@ -22,7 +24,7 @@ from assomem.cli.output import bar, counted, degraded, note, print_json, reasons
 
 if TYPE_CHECKING:
     from assomem.clues import ReadyMadeClue
-    from assomem.graph import Remembered
+    from assomem.graph import Extracted, Remembered
     from assomem.importers import Imported
     from assomem.settings import Settings
 
@@ -49,6 +51,12 @@ PREVIEWED_UTTERANCES = 5
     metavar="FILE",
     help="Ready-made clues (clues.jsonl) in place of extracted ones.",
 )
+@click.option(
+    "--extract",
+    "extracting",
+    is_flag=True,
+    help="Have the language model find clues in each session once it is stored, as assomem extract does.",
+)
 @click.option("--dry-run", is_flag=True, help="Show what would be imported. Needs no database.")
 @memory_option
 @json_option
@@ -57,6 +65,7 @@ def import_(
     format_name: str | None,
     timezone: str | None,
     clues_file: Path | None,
+    extracting: bool,
     dry_run: bool,
     memory_name: str,
     as_json: bool,
@@ -66,17 +75,27 @@ def import_(
     PATH is a file, a folder that holds one, or - for standard input. What is stored already is left as it is, so a file
     can be imported again. A record that cannot be used is named on stderr and left out; the exit code is then 1.
     """
+    from assomem.errors import SettingsError
+    from assomem.graph import NO_CHAT_MODEL
     from assomem.importers import read
 
     settings = given_settings(timezone=timezone)
+    if extracting and settings.chat_model is None:
+        raise SettingsError(f"import --extract: {NO_CHAT_MODEL}; nothing was imported")
     given = sys.stdin.buffer if str(path) == "-" else path
     imported = read(given, format_name=format_name, timezone=settings.timezone)
     clues = _ready_made(clues_file)
-    result = _previewed(imported, memory_name, settings) if dry_run else _stored(imported, clues, memory_name, settings)
+    extracted = None
+    if dry_run:
+        result = _previewed(imported, memory_name, settings)
+    else:
+        result, extracted = _stored(imported, clues, memory_name, settings, extracting=extracting)
     if as_json:
         print_json(result)
     else:
         _report(result)
+        if extracted is not None:
+            report(extracted)
     for problem in imported.problems[:NAMED_PROBLEMS]:
         note(f"skipped {problem}")
     if imported.problems:
@@ -86,6 +105,8 @@ def import_(
             (f"... and {more:,} more\n" if more > 0 else "")
             + f"assomem: {counted(len(imported.problems), 'record')} could not be used; the others {rest}"
         )
+        raise click.exceptions.Exit(1)
+    if extracted is not None and extracted.problems:
         raise click.exceptions.Exit(1)
 
 
@@ -150,12 +171,35 @@ def forget(
 
 
 def _stored(
-    imported: "Imported", clues: "list[ReadyMadeClue]", memory_name: str, settings: "Settings"
-) -> dict[str, Any]:
+    imported: "Imported",
+    clues: "list[ReadyMadeClue]",
+    memory_name: str,
+    settings: "Settings",
+    *,
+    extracting: bool,
+) -> "tuple[dict[str, Any], Extracted | None]":
+    """Import for good; also what a language model found in the sessions, if it was to read them."""
     total = sum(len(session.utterances) for session in imported.sessions)
-    with open_memory(memory_name, settings) as memory, bar("importing", total) as progress:
-        remembered = memory.remember(imported.sessions, clues=clues, progress=progress)
-    return _counts(remembered, format=imported.format, skipped=dict(imported.skipped))
+    extracted = None
+    with open_memory(memory_name, settings) as memory:
+
+        def store(told: Callable[[], None]) -> "Remembered":
+            with bar("importing", total) as progress:
+
+                def stored(utterances: int) -> None:
+                    told()
+                    progress(utterances)
+
+                return memory.remember(imported.sessions, clues=clues, progress=stored)
+
+        if extracting:
+            remembered, extracted = while_storing(memory, store)
+        else:
+            remembered = store(lambda: None)
+            if settings.chat_model is not None and (waiting := memory.waiting()):
+                note(f"{counted(len(waiting), 'session')} can be read by the language model: assomem extract")
+    result = _counts(remembered, format=imported.format, skipped=dict(imported.skipped))
+    return result | ({} if extracted is None else {"extracted": extracted.as_json()}), extracted
 
 
 def _counts(remembered: "Remembered", **more: object) -> dict[str, Any]:

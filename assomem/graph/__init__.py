@@ -1,7 +1,7 @@
 """The graph of a memory: writing it, taking things out of it, checking it."""
 
 from assomem.graph.check import Problem, check
-from assomem.graph.extract import Extracted, extract_clues, waiting_sessions
+from assomem.graph.extract import NO_CHAT_MODEL, Extracted, extract_clues, waiting_sessions
 from assomem.graph.forget import Forgotten, forget_memory, forget_utterances, session_uids
 from assomem.graph.merge import merge_clues
 from assomem.graph.nearest import Neighbours
@@ -10,6 +10,7 @@ from assomem.graph.write import EARLIEST, LATEST, Remembered, append, compare_em
 __all__ = [
     "EARLIEST",
     "LATEST",
+    "NO_CHAT_MODEL",
     "Extracted",
     "Forgotten",
     "Neighbours",

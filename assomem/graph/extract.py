@@ -29,6 +29,11 @@ from assomem.store import Store, Transaction, load
 MOST_FAILURES_IN_A_ROW = 5
 """After so many sessions without an answer the endpoint is taken to be down."""
 
+NO_CHAT_MODEL = (
+    "no language model is configured; set ASSOMEM_CHAT_MODEL, and OPENAI_API_KEY or OPENAI_BASE_URL. Without one, the "
+    "clues found in words stay in use"
+)
+
 _log = logging.getLogger(__name__)
 
 
@@ -51,7 +56,7 @@ class Extracted:
     """Clues the model proposed that were left out, by reason."""
     problems: dict[str, str] = field(default_factory=dict[str, str])
     """Session id → why it was not read, for those that failed and those that got no answer."""
-    usage: dict[str, int] = field(default_factory=dict[str, int])
+    usage: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("calls", "input_tokens", "output_tokens"), 0))
     """calls, input_tokens, output_tokens of the language model."""
     degraded: list[str] = field(default_factory=list[str])
     """What did not work as configured, in words."""
@@ -59,6 +64,21 @@ class Extracted:
     """Time spent, `total`."""
     touched_clues: set[str] = field(default_factory=set[str], repr=False)
     """Uids of those clues."""
+
+    def add(self, later: "Extracted") -> None:
+        """Count in what a later call did for the same memory."""
+        self.sessions = self.done + self.failed + later.sessions
+        self.done += later.done
+        self.failed += later.failed
+        self.left = later.left
+        self.touched_clues |= later.touched_clues
+        self.clues = len(self.touched_clues)
+        self.rejected = dict(sorted((Counter(self.rejected) + Counter(later.rejected)).items()))
+        self.problems |= later.problems
+        self.usage = {name: self.usage.get(name, 0) + count for name, count in later.usage.items()}
+        self.degraded += [one for one in later.degraded if one not in self.degraded]
+        total = self.milliseconds.get("total", 0.0) + later.milliseconds.get("total", 0.0)
+        self.milliseconds = {"total": round(total, 1)}
 
     def as_json(self) -> dict[str, Any]:
         """The same as plain values."""
@@ -139,7 +159,6 @@ def extract_clues(
     check_embedder(store, memory, embedder)
     chosen = _chosen(store, memory, session_id, again=again, retry_failed=retry_failed)
     done = Extracted(memory, sessions=len(chosen), left=len(chosen))
-    done.usage = dict.fromkeys(("calls", "input_tokens", "output_tokens"), 0)
     source = source_of(chat)
     rejected: Counter[str] = Counter()
     waiting = deque(chosen)
