@@ -208,15 +208,37 @@ def find(
     return _detailed(store, state, question, reasons, words, layout, int(allowed.sum()))
 
 
-def token_vectors(store: Store, state: MemoryState, ordinals: Sequence[int]) -> dict[int, list[NDArray[np.float32]]]:
-    """Token vectors of some utterances, by ordinal: one array of unit rows for each piece; absent without any."""
-    rows = store.read(load("candidates/token_vectors"), memory=state.name, ordinals=list(ordinals))
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A clue that says something (a fact, an event, a preference), as a question's candidates need it."""
+
+    ordinals: tuple[int, ...]
+    """The candidates that are anchored to it."""
+    tokens: NDArray[np.float32]
+    """Its token vectors, unit rows."""
+
+
+def token_vectors(
+    store: Store, state: MemoryState, ordinals: Sequence[int], best: Sequence[int]
+) -> tuple[dict[int, list[NDArray[np.float32]]], list[Statement]]:
+    """Token vectors of some utterances, and of the statements that some are anchored to.
+
+    Returns:
+        By ordinal one array of unit rows for each piece, absent for an utterance without any; and the statements of
+        `best`, in no order.
+    """
+    rows = store.read(load("candidates/token_vectors"), memory=state.name, ordinals=list(ordinals), best=list(best))
     found: list[tuple[int, bytes, list[int]]] = rows[0]["vectors"]
     vectors: dict[int, list[NDArray[np.float32]]] = {}
     for ordinal, packed, pieces in found:
-        tokens = np.frombuffer(packed, np.int8).reshape(-1, 128).astype(np.float32) / np.float32(127)
+        tokens = _tokens(packed)
         vectors[ordinal] = [piece for piece in np.split(tokens, np.cumsum(pieces)[:-1]) if len(piece)]
-    return vectors
+    clues: list[tuple[list[int], bytes]] = rows[0]["clues"]
+    return vectors, [Statement(tuple(anchored), _tokens(packed)) for anchored, packed in clues]
+
+
+def _tokens(packed: bytes) -> NDArray[np.float32]:
+    return np.frombuffer(packed, np.int8).reshape(-1, 128).astype(np.float32) / np.float32(127)
 
 
 def _by_meaning(

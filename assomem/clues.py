@@ -31,6 +31,9 @@ ClueKind = Literal["topic", "phrase", "person", "place", "event", "preference", 
 
 KINDS: tuple[str, ...] = get_args(ClueKind)
 
+STATEMENT_KINDS = frozenset({"event", "preference", "fact"})
+"""Kinds whose clues say something, in words of their own: they are read by late interaction like utterances."""
+
 NAME_KINDS = frozenset({"person", "place"})
 """Kinds whose clues are one by spelling alone: two names may be almost the same to an embedder."""
 

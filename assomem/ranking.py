@@ -191,7 +191,8 @@ class Ranker:
         best = np.argsort(-ranked.so_far(), kind="stable")[:LATE_CANDIDATES]
         before = dict(zip(found.ordinals[best].tolist(), found.before[best].tolist(), strict=True))
         wanted = sorted({*before, *(one for earlier in before.values() for one in earlier if one >= 0)})
-        met = relevance.met_tokens(question.embedding, token_vectors(self.store, ranked.state, wanted))
+        vectors, statements = token_vectors(self.store, ranked.state, wanted, list(before))
+        met = relevance.met_tokens(question.embedding, vectors)
         weights = relevance.token_weights(question.embedding, found.words.document_frequency, ranked.state.utterances)
         ranked.closeness.update(relevance.late_interaction(met, weights))
         for name, late in (
@@ -201,6 +202,16 @@ class Ranker:
             values = np.full(len(found), np.nan)
             values[best] = [late.get(ordinal, np.nan) for ordinal in found.ordinals[best].tolist()]
             ranked.readings[name] = relevance.below_best(values, relevance.LATE_LEAST_RANGE)
+        if statements:
+            late = relevance.late_interaction(
+                relevance.met_tokens(question.embedding, {at: [one.tokens] for at, one in enumerate(statements)}),
+                weights,
+            )
+            said = dict.fromkeys(before, np.nan)
+            for at, closeness in late.items():
+                said |= {ordinal: np.fmax(said[ordinal], closeness) for ordinal in statements[at].ordinals}
+            values = np.array([said.get(ordinal, np.nan) for ordinal in found.ordinals.tolist()])
+            ranked.readings["late clue"] = relevance.near_best(values, relevance.CLUE_REACH)
 
     def _read_paper_signals(self, ranked: "Ranked", clock: Clock) -> None:
         question, found, readings = ranked.question, ranked.found, ranked.readings

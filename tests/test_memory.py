@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assomem import AssoMem, Explanation, SearchResult, Session, Settings, Utterance
+from assomem import AssoMem, Explanation, ReadyMadeClue, SearchResult, Session, Settings, Utterance
 from assomem.errors import ClosedError, InputError, TimezoneNeeded, UnknownMemory
 from assomem.models.doubles import FaultyEmbedder, HashingEmbedder
 from assomem.server import Address
@@ -407,3 +407,18 @@ def test_an_exception_inside_the_block_comes_out_as_it_is(settings: Settings) ->
 def test_a_wrong_memory_name_is_refused(settings: Settings, name: Any) -> None:
     with pytest.raises(InputError, match="memory: a name"):
         AssoMem(name, settings=settings)
+
+
+def test_what_a_clue_says_of_an_utterance_is_read_with_it(memory: AssoMem) -> None:
+    said_at = datetime(2026, 5, 1, tzinfo=UTC)
+    texts = ["Did you ever get up there?", "Yes, last summer, it was great.", "I had soup.", "The weir is high."]
+    fact = ReadyMadeClue("s", "fact", "Mira climbed the Matterhorn.", ("s:2",))
+    name = ReadyMadeClue("s", "person", "Matterhorn", ("s:3",))
+    memory.remember([Session("s", [Utterance("Mira", text, said_at) for text in texts])], clues=[fact, name])
+    values = {
+        why.utterance_id: {one.reading: one.value for one in why.contributions}
+        for why in memory.explain("Who climbed the Matterhorn?", asked_at=datetime(2026, 6, 1, tzinfo=UTC))
+    }
+    assert values["s:2"]["late clue"] == 1
+    # A name says nothing, so it is not read like words that were said.
+    assert values["s:3"]["late clue"] == 0

@@ -29,6 +29,7 @@ SIGNAL_OF: Mapping[str, str] = {
     "interval": "temporal",
     "late interaction": "relevance",
     "late context": "relevance",
+    "late clue": "relevance",
     "cosine": "relevance",
     "context": "relevance",
     "words": "relevance",

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from assomem.clues import may_merge, normalised
+from assomem.clues import STATEMENT_KINDS, may_merge, normalised
 from assomem.dialogue import identity
 from assomem.graph.nearest import Known, to_vector
 from assomem.models.embedder import Embedder, usable
@@ -32,6 +32,16 @@ class NewClue:
     source: Source
 
 
+@dataclass(frozen=True, slots=True)
+class ClueVectors:
+    """The vectors of one clue."""
+
+    vector: NDArray[np.float32]
+    """(dimensions,)"""
+    token_vectors: NDArray[np.int8] | None
+    """(t, 128) of a clue that says something, as `UtteranceEmbedding.token_vectors`; None for names and topics."""
+
+
 def new_clue(memory: str, kind: str, text: str, weight: float, anchors: list[str], source: Source) -> NewClue:
     """A clue with its uid."""
     return NewClue(kind, text, clue_uid(memory, kind, text), weight, anchors, source)
@@ -42,29 +52,36 @@ def clue_uid(memory: str, kind: str, text: str) -> str:
     return identity(memory, kind, normalised(text))
 
 
-def clue_vectors(
-    store: Store, memory: str, clues: Sequence[NewClue], embedder: Embedder
-) -> dict[str, NDArray[np.float32]]:
+def clue_vectors(store: Store, memory: str, clues: Sequence[NewClue], embedder: Embedder) -> dict[str, ClueVectors]:
     """Vectors of the clues that are not stored yet, by uid."""
-    texts = {clue.uid: clue.text for clue in clues}
-    rows = store.read(load("graph/known_clues"), memory=memory, uids=list(texts))
-    return embedded(texts, embedder, except_for={row["uid"] for row in rows if row["there"]})
+    uids = list({clue.uid for clue in clues})
+    rows = store.read(load("graph/known_clues"), memory=memory, uids=uids)
+    return embedded(clues, embedder, except_for={row["uid"] for row in rows if row["there"]})
 
 
 def embedded(
-    texts: Mapping[str, str], embedder: Embedder, *, except_for: Collection[str] = ()
-) -> dict[str, NDArray[np.float32]]:
-    """Vectors of texts, by uid; a text that has no usable one is left out."""
-    # One text a call: numbers may depend on what else is in the batch, and the batch differs from import to import.
-    rows = {uid: embedder.embed_phrases([text])[0] for uid, text in texts.items() if uid not in except_for}
-    return {uid: row for uid, row in rows.items() if usable(row, embedder.dimensions)}
+    clues: Sequence[NewClue], embedder: Embedder, *, except_for: Collection[str] = ()
+) -> dict[str, ClueVectors]:
+    """Vectors of clues, by uid; a clue that has no usable one is left out."""
+    found: dict[str, ClueVectors] = {}
+    for clue in clues:
+        if clue.uid in except_for or clue.uid in found:
+            continue
+        # One text a call: numbers may depend on what else is in the batch, which differs from import to import.
+        row = embedder.embed_phrases([clue.text])[0]
+        if usable(row, embedder.dimensions):
+            states = clue.kind in STATEMENT_KINDS
+            found[clue.uid] = ClueVectors(
+                row, embedder.embed_utterances([clue.text])[0].token_vectors if states else None
+            )
+    return found
 
 
 def write_clues(
     transaction: Transaction,
     memory: str,
     clues: Sequence[NewClue],
-    vectors: Mapping[str, NDArray[np.float32]],
+    vectors: Mapping[str, ClueVectors],
     embedder: Embedder,
     known: Known,
 ) -> set[str]:
@@ -85,9 +102,10 @@ def write_clues(
         if uid is None:
             row = found.get(clue.uid)
             uid, kind = (clue.uid, clue.kind) if row is None else (str(row["clue_uid"]), str(row["kind"]))
-            vector = None if uid in there else vectors.get(clue.uid)
+            found_vectors = None if uid in there else vectors.get(clue.uid)
             made = False
-            if vector is not None:
+            if found_vectors is not None:
+                vector = found_vectors.vector
                 near = known.near_clues(transaction, memory, kind, vector, MOST_SIMILAR)
                 same = [
                     other
@@ -112,7 +130,10 @@ def write_clues(
                     "uid": uid,
                     "kind": kind,
                     "text": clue.text,
-                    "vector": to_vector(vector) if vector is not None and made else None,
+                    "vector": to_vector(found_vectors.vector) if found_vectors is not None and made else None,
+                    "token_vectors": None
+                    if found_vectors is None or found_vectors.token_vectors is None or not made
+                    else found_vectors.token_vectors.tobytes(),
                 }
             )
         belongs.extend(

@@ -327,7 +327,7 @@ def store_clues(
         for clue in reading.clues
     ]
     # All of them: what is stored now may be deleted a moment before it is written anew.
-    vectors = embedded({clue.uid: clue.text for clue in clues}, embedder)
+    vectors = embedded(clues, embedder)
 
     def work(transaction: Transaction) -> tuple[tuple[str, int], Known, set[str]] | None:
         # Unlike a write of utterances this makes no memory: what was forgotten meanwhile stays forgotten.

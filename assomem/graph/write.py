@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from assomem.clues import Clue, ReadyMadeClue, extract, normalised
 from assomem.dialogue import CheckedSession, CheckedUtterance, conflict, identity
 from assomem.errors import EmbedderMismatch, InputError
-from assomem.graph.clues import MOST_SIMILAR, NewClue, clue_vectors, count_support, new_clue, write_clues
+from assomem.graph.clues import MOST_SIMILAR, ClueVectors, NewClue, clue_vectors, count_support, new_clue, write_clues
 from assomem.graph.nearest import Known, Neighbours, from_vector, to_vector
 from assomem.graph.words import Place, add_words, move_places, set_places
 from assomem.models.embedder import Embedder, UtteranceEmbedding, usable
@@ -428,7 +428,7 @@ def _in_transaction(
     transaction: Transaction,
     memory: str,
     parts: Sequence[_Part],
-    vectors: Mapping[str, NDArray[np.float32]],
+    vectors: Mapping[str, ClueVectors],
     embedder: Embedder,
     neighbours: Neighbours,
     *,

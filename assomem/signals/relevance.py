@@ -33,6 +33,8 @@ COSINE_LEAST_RANGE = 0.05
 LATE_LEAST_RANGE = 0.1
 WORDS_LEAST_SHARE = 0.3
 """Least ranges of `below_best`. In memories of hundreds of turns the candidates always differ by more."""
+CLUE_REACH = 0.15
+"""Of `near_best` for the late interaction of clues; measured on LoCoMo with facts that a language model had found."""
 STOP_WORD_SHARE = 0.35
 """Share of utterances that hold a given function word, about; it has no posting list to be counted in."""
 
@@ -80,6 +82,17 @@ def below_best(values: NDArray[np.float64], least_range: float) -> NDArray[np.fl
         return np.zeros(len(values))
     spread = max(float(known.max() - known.min()), least_range)
     return np.nan_to_num(1 - (known.max() - values) / spread, nan=0.0)
+
+
+def near_best(values: NDArray[np.float64], reach: float) -> NDArray[np.float64]:
+    """1 for the best, falling to 0 at `reach` below it; nan gives 0.
+
+    For a reading that few candidates have: what is far from the best says nothing, and counts like having none.
+    """
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return np.zeros(len(values))
+    return np.maximum(np.nan_to_num(1 - (known.max() - values) / reach, nan=0.0), 0.0)
 
 
 def scaled_words(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -22,6 +22,7 @@ from assomem.signals.relevance import (
     late_context,
     late_interaction,
     met_tokens,
+    near_best,
     readings,
     role,
     scaled,
@@ -359,3 +360,16 @@ def test_late_interaction_is_what_its_formula_says(
                 best = max(best, above / below)
         assert found[ordinal] == pytest.approx(best, abs=1e-5)
         assert -1.00001 <= found[ordinal] <= 1.00001
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([0.5, 0.44, 0.3, np.nan], [1, 0.6, 0, 0]),
+        ([np.nan, np.nan], [0, 0]),
+        ([-0.2], [1]),
+        ([], []),
+    ],
+)
+def test_what_is_far_from_the_best_counts_like_having_none(values: list[float], expected: list[float]) -> None:
+    assert near_best(np.array(values, float), 0.15).tolist() == pytest.approx(expected)
