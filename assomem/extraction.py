@@ -441,14 +441,15 @@ def _checked(proposed: object, window: Window, said: Said, *, whole: bool) -> Cl
     if len(text) > MAX_CLUE_CHARACTERS:
         return "longer than 300 characters"
     anchors = _anchors(fields.get("utterances"), window)
+    # Said of the example only where it is not said in the session: a dialogue may be about a lighthouse.
+    copied = normalised(text) in _example_texts()
     if not anchors:
-        return "no utterance of the session named"
+        return "copied from the prompt" if copied else "no utterance of the session named"
     if kind == "person" and (is_label(text) or normalised(text) in said.labels):
         return "a speaker's label, not a name"
     problem = supported(kind, text, anchors, said, whole=whole)
     if problem is not None:
-        # Said of the example only where it is the reason: a dialogue may be about a lighthouse.
-        return "copied from the prompt" if normalised(text) in _example_texts() else problem
+        return "copied from the prompt" if copied else problem
     return Clue(kind, text, anchors)
 
 
