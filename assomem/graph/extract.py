@@ -364,15 +364,16 @@ def _unanchored(
     """Take a session off the clues that these replace; what nothing supports any more is deleted.
 
     Returns:
-        Clues that may be without support now and are kept all the same until the new ones are written: a person merged
-        others into them, and they must be there for what comes back.
+        Clues that may be without support now and are kept all the same until the new ones are written: they come back
+        as they were, with their links; or a person merged others into them, and those may come back.
     """
     # A model knows better than capitals whether Georgia is a person; as both, it may be both.
     names = {clue.uid: clue for clue in clues if clue.kind in NAME_KINDS}
     corrected = {clue_uid(memory, kind, clue.text) for clue in names.values() for kind in NAME_KINDS} - names.keys()
     rows = transaction.run(load("graph/unanchor"), memory=memory, session_id=session_id, corrected=sorted(corrected))
     touched = {row["uid"] for row in rows}
-    kept = {row["uid"] for row in rows if row["aliased"]}
+    coming = {clue.uid for clue in clues}
+    kept = {row["uid"] for row in rows if row["aliased"] or row["uid"] in coming}
     count_support(transaction, memory, touched - kept)
     _forget_deleted(transaction, memory, touched - kept, known)
     return kept
