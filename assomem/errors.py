@@ -15,12 +15,15 @@
     ├── EmbedderMismatch         the memory was built with another embedder
     ├── ServerError              the managed Neo4j could not be installed, started or stopped
     │   └── DownloadError        ... because a file could not be fetched or is not what the lock file says
-    ├── ModelError               an embedder or a language model failed
+    ├── ModelError               an embedder or a language model failed; `kind` says how
+    ├── BudgetSpent              no further call to a language model: the budget of tokens is used up
     └── ClosedError              used after close
 
 Finding no evidence is an ordinary outcome, so it is a value (`Answer.abstained`), not an error.
 No message quotes what somebody said: ids, lengths, limits and positions only.
 """
+
+from typing import Literal
 
 
 class AssoMemError(Exception):
@@ -88,8 +91,44 @@ class DownloadError(ServerError):
     """A file could not be fetched, or its SHA-256 is not the one of the lock file."""
 
 
+ModelFailure = Literal[
+    "rate_limited",
+    "timeout",
+    "server_error",
+    "unreachable",
+    "key_refused",
+    "not_found",
+    "too_long",
+    "refused",
+    "not_a_completion",
+    "empty",
+    "cut_off",
+    "filtered",
+    "failed",
+]
+"""How a call to a model failed. `refused` is any other refusal of the endpoint, `failed` a model in this process."""
+
+
 class ModelError(AssoMemError):
     """An embedder or a language model failed."""
+
+    def __init__(
+        self, message: str, *, kind: ModelFailure = "failed", tries: tuple[ModelFailure, ...] | None = None
+    ) -> None:
+        """Keep how it failed.
+
+        Args:
+            message: says why, without the key or anything of the prompt.
+            kind: how the last try failed.
+            tries: how each try failed; default: one, as `kind`.
+        """
+        super().__init__(message)
+        self.kind: ModelFailure = kind
+        self.tries: tuple[ModelFailure, ...] = (kind,) if tries is None else tries
+
+
+class BudgetSpent(AssoMemError):  # noqa: N818  (reads as a state)
+    """The budget of tokens is used up; the call was not made."""
 
 
 class ClosedError(AssoMemError):

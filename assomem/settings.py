@@ -72,6 +72,27 @@ class Settings(BaseSettings):
     chat_concurrency: int = Field(default=4, ge=1, le=64)
     """So many calls to the language model run at the same time, where there are many."""
 
+    chat_sends_finish_reason: bool = True
+    """False for an endpoint that never says why an answer ended; otherwise an answer without a reason counts as cut
+    off."""
+
+    openai_organization: str | None = Field(
+        default=None, validation_alias=AliasChoices("openai_organization", "OPENAI_ORG_ID", "OPENAI_ORGANIZATION")
+    )
+    """Organisation that the calls are billed to, where a key belongs to several."""
+
+    openai_api_version: str | None = Field(
+        default=None, validation_alias=AliasChoices("openai_api_version", "OPENAI_API_VERSION")
+    )
+    """Set: OPENAI_BASE_URL is an Azure OpenAI resource (https://NAME.openai.azure.com) of this API version, and models
+    are the names of its deployments."""
+
+    model_concurrency: int = Field(default=4, ge=1, le=64)
+    """So many calls at most run at the same time at one endpoint, over all threads of a process."""
+
+    max_wait_seconds: float = Field(default=120.0, ge=0, le=3600)
+    """A call that would have to wait longer than this, because the endpoint asked to be left alone, fails at once."""
+
     # -- reading and storing
     timezone: str | None = None
     """IANA name (`Europe/Berlin`) in which times without a zone are read. None: such times are refused."""

@@ -1,5 +1,6 @@
 """The adapter against a real HTTP endpoint on loopback with scripted replies."""
 
+import itertools
 import json
 import logging
 import threading
@@ -12,8 +13,12 @@ from typing import Any
 import pytest
 
 from assomem.errors import AssoMemError, ModelError, SettingsError
-from assomem.models.chat import OpenAIChatModel, open_chat_model
+from assomem.models.chat import open_chat_model
+from assomem.models.endpoint import Endpoint as ModelEndpoint
+from assomem.models.openai_chat import OpenAIChatModel
 from assomem.settings import read_settings
+
+_NUMBERS = itertools.count()
 
 SECRET = "sk-canary-key-4711"
 PRIVATE = "CANARYWORD"
@@ -99,7 +104,8 @@ def endpoint(*replies: Reply) -> Generator[Endpoint]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     serving = threading.Thread(target=server.serve_forever, args=(0.01,))
     serving.start()
-    seen.url = f"http://127.0.0.1:{server.server_port}/v1"
+    # Ports come again, and what is learnt of an endpoint is kept.
+    seen.url = f"http://127.0.0.1:{server.server_port}/{next(_NUMBERS)}/v1"
     try:
         yield seen
     finally:
@@ -113,11 +119,9 @@ def endpoint(*replies: Reply) -> Generator[Endpoint]:
 def model(url: str, *, timeout_seconds: float = 20, sends_finish_reason: bool = True) -> OpenAIChatModel:
     return OpenAIChatModel(
         "test-model",
-        base_url=url,
-        api_key=SECRET,
+        ModelEndpoint(url, api_key=SECRET, pause_seconds=0.001),
         timeout_seconds=timeout_seconds,
         sends_finish_reason=sends_finish_reason,
-        pauses_seconds=(0.001, 0.001),
     )
 
 
@@ -203,7 +207,7 @@ def test_the_cost_of_both_tries_is_counted() -> None:
 def test_a_busy_endpoint_is_tried_again(status: int) -> None:
     with endpoint(refuses(status), refuses(status, retry_after="0"), says("Lisbon")) as served:
         assert model(served.url).complete("rules", "Where?", max_tokens=10).text == "Lisbon"
-    with endpoint(*[refuses(status)] * 3) as served:
+    with endpoint(*[refuses(status)] * 4) as served:
         assert f"HTTP {status}" in failure(model(served.url))
 
 
