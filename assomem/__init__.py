@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from assomem.errors import AssoMemError
     from assomem.evidence import Evidence, Explanation, SearchResult
     from assomem.fusion import Contribution
-    from assomem.graph import Forgotten, Remembered
+    from assomem.graph import Extracted, Forgotten, Remembered
     from assomem.memory import Answer, AssoMem
     from assomem.settings import Settings, read_settings
     from assomem.times import Interval
@@ -26,6 +26,7 @@ __all__ = [
     "Contribution",
     "Evidence",
     "Explanation",
+    "Extracted",
     "Forgotten",
     "Interval",
     "ReadyMadeClue",
@@ -47,6 +48,7 @@ _HOME = {
     "Contribution": "fusion",
     "Evidence": "evidence",
     "Explanation": "evidence",
+    "Extracted": "graph",
     "Forgotten": "graph",
     "Interval": "times",
     "ReadyMadeClue": "clues",
