@@ -189,7 +189,8 @@ def extract_clues(
     if waiting:
         done.degraded.append(_why_stopped(done, in_a_row, budget_tokens, len(waiting)))
     done.milliseconds["total"] = round((time.perf_counter() - begun) * 1000, 1)
-    _log.info(
+    _log.log(
+        logging.INFO if chosen else logging.DEBUG,
         "extract: %d sessions, %d done, %d failed, %d left, %d clues, %d rejected, %d calls, %.0f ms",
         done.sessions, done.done, done.failed, done.left, done.clues, rejected.total(), done.usage["calls"],
         done.milliseconds["total"],
