@@ -1,6 +1,7 @@
 """Learning weights: fit."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,12 +12,21 @@ from assomem.cli.options import (
     given_settings,
     json_option,
     labelled_argument,
-    labelled_clues_option,
 )
 from assomem.cli.output import bar, note, print_json, say, table
 
 if TYPE_CHECKING:
+    from assomem.evaluation.features import QuestionFeatures
     from assomem.evaluation.fit import Fit
+
+_CLUES = ("none", "built-in", "ready")
+
+
+def _checked_clues(_context: click.Context, _parameter: click.Parameter, text: str) -> tuple[str, ...]:
+    clues = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
+    if not set(clues) <= set(_CLUES):
+        raise click.BadParameter(f"give one or several of {', '.join(_CLUES)}, such as built-in,ready")
+    return clues
 
 
 @click.command()
@@ -35,9 +45,16 @@ if TYPE_CHECKING:
     show_default=True,
     help="A listwise model, or conditional mutual information.",
 )
-@labelled_clues_option
+@click.option(
+    "--clues",
+    default="built-in",
+    show_default=True,
+    metavar="A,B",
+    callback=_checked_clues,
+    help="Clues of the memories: none, built-in, ready; several to learn from all of them.",
+)
 @json_option
-def fit(paths: tuple[Path, ...], out: Path, rule: str, clues: str, as_json: bool) -> None:
+def fit(paths: tuple[Path, ...], out: Path, rule: str, clues: tuple[str, ...], as_json: bool) -> None:
     """Learn weights from labelled questions.
 
     PATH is as for `assomem evaluate`. Shown is recall@10 on questions that the weights were not learnt from: equal and
@@ -48,11 +65,14 @@ def fit(paths: tuple[Path, ...], out: Path, rule: str, clues: str, as_json: bool
     from assomem.evaluation.run import Plan, evaluate, planned_steps
 
     settings = given_settings()
-    plan = Plan(methods=("default",), clues=clues)  # pyright: ignore[reportArgumentType]
     sets = read_sets(paths)
     announce_start(settings)
-    with bar("reading", planned_steps(sets, plan)) as progress:
-        features = evaluate(sets, plan, settings, progress=progress, note=note).features
+    plans = [Plan(methods=("default",), clues=one) for one in clues]  # pyright: ignore[reportArgumentType]
+    features: dict[str, Sequence[QuestionFeatures]] = {}
+    with bar("reading", sum(planned_steps(sets, plan) for plan in plans)) as progress:
+        for plan in plans:
+            for name, questions in evaluate(sets, plan, settings, progress=progress, note=note).features.items():
+                features[name if plan is plans[0] else f"{name}, clues {plan.clues}"] = questions
     found = learn(features, rule)
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(json.dumps(found.weights, indent=2) + "\n", encoding="utf-8")

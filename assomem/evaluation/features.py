@@ -65,6 +65,18 @@ class QuestionFeatures:
         best: list[int] = np.argsort(-scores, kind="stable")[:k].tolist()
         return tuple(self.utterance_ids[place] for place in best)
 
+    def filled(self, names: Sequence[str]) -> "QuestionFeatures":
+        """The same with exactly these readings, in this order; one it does not have is 0 for every candidate."""
+        if tuple(names) == self.reading_names:
+            return self
+        nothing = np.zeros(len(self.utterance_ids), np.float32)
+        columns = dict(zip(self.reading_names, self.readings.T, strict=True))
+        return replace(
+            self,
+            reading_names=tuple(names),
+            readings=np.stack([columns.get(name, nothing) for name in names], axis=1),
+        )
+
     def without(self, names: Sequence[str], lists: Sequence[str]) -> "QuestionFeatures":
         """The same without some readings, and without the candidates that were on no list but some."""
         columns = [place for place, name in enumerate(self.reading_names) if name not in names]

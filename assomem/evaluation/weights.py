@@ -28,6 +28,9 @@ FOLDS = 5
 UNSEEN_SHARE = 0.5
 """Of learnt weights where the kind of memory was not among what they were learnt from; the rest is equal weights."""
 
+SOMETIMES = ("late clue",)
+"""Readings that a question has only where its candidates have something to read."""
+
 WeightsOf = Callable[[QuestionFeatures], ReadingWeights]
 
 Rule = Callable[[Sequence[QuestionFeatures], float], ReadingWeights]
@@ -96,11 +99,17 @@ def learnt_for(kind: str, questions: Sequence[QuestionFeatures], rule: Rule = le
     usable = [one for one in questions if one.relevant.any()]
     if not usable:
         raise InputError("weights: no question has evidence among its candidates; there is nothing to learn from")
-    # All must have the same readings; a question without a vector has fewer.
-    names, _ = Counter(one.reading_names for one in usable).most_common(1)[0]
-    usable = [one for one in usable if one.reading_names == names]
+    # All must have the same readings; a question without a vector has fewer. A memory without statements among its
+    # clues lacks the reading of these: it says nothing there, and where it says nothing at all it keeps an equal share.
+    always = Counter(_always(one) for one in usable).most_common(1)[0][0]
+    usable = [one for one in usable if _always(one) == always]
+    usable = [one.filled((*always, *SOMETIMES)) for one in usable]
     same = [one for one in usable if one.kind == kind]
     return rule(same, LEARNT_SHARE) if same else rule(usable, UNSEEN_SHARE)
+
+
+def _always(question: QuestionFeatures) -> tuple[str, ...]:
+    return tuple(name for name in question.reading_names if name not in SOMETIMES)
 
 
 def _fold(question: QuestionFeatures, *, single: bool) -> str:

@@ -110,3 +110,22 @@ def test_an_ablation_ranks_without_one_part() -> None:
     assert ranked["importance"] == order({"words": 0.2, "cosine": 0.1, "said": 0.3})
     assert ranked["clues"] == order({"words": 0.2, "cosine": 0.1, "said": 0.3}, left_out=1)
     assert ranked["weights"] == order(dict.fromkeys(NAMES, 0.25))
+
+
+def test_a_reading_that_some_questions_do_not_have_is_learnt_from_those_that_do() -> None:
+    bare = [question(str(number), "one", "words") for number in range(6)]
+    nothing = np.zeros((len(bare[0].utterance_ids), 1), np.float32)
+    told = [
+        replace(
+            one,
+            query_id=f"told {one.query_id}",
+            reading_names=(*one.reading_names, "late clue"),
+            readings=np.concatenate([one.readings, one.relevant[:, None].astype(np.float32)], axis=1),
+        )
+        for one in bare
+    ]
+    unknown = learnt_for("people, dated", bare)["relevance"]
+    assert 0 < unknown["late clue"] < unknown["words"], "what says nothing anywhere keeps an equal share"
+    assert learnt_for("people, dated", [*bare, *told])["relevance"]["late clue"] > unknown["late clue"]
+    assert bare[0].filled(told[0].reading_names).readings[:, -1:].tolist() == nothing.tolist()
+    assert told[0].filled(bare[0].reading_names).reading_names == bare[0].reading_names
