@@ -208,7 +208,7 @@ class AssoMem:
         return graph.extract_clues(
             self._store, self.memory, chat, self._embedder, self._neighbours,
             session_id=session_id, again=again, retry_failed=retry_failed, budget_tokens=budget_tokens,
-            window_tokens=self.settings.extraction_tokens, workers=self.settings.chat_concurrency, progress=progress,
+            window_tokens=self.settings.extraction_tokens, workers=self.settings.model_concurrency, progress=progress,
         )  # fmt: skip
 
     def waiting(self) -> list[str]:

@@ -69,9 +69,6 @@ class Settings(BaseSettings):
     chat_timeout_seconds: float = Field(default=60.0, gt=0, le=3600)
     """After this many seconds a call to the language model is given up."""
 
-    chat_concurrency: int = Field(default=4, ge=1, le=64)
-    """So many calls to the language model run at the same time, where there are many."""
-
     chat_sends_finish_reason: bool = True
     """False for an endpoint that never says why an answer ended; otherwise an answer without a reason counts as cut
     off."""

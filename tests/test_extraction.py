@@ -544,7 +544,7 @@ def test_whatever_a_model_replies_the_utterances_stay_and_are_found_and_each_ses
     # Those without an answer stand apart: five in a row would mean that the endpoint is down.
     cases = [one for case in silent_ones for one in (case, next(others))] + list(others)
     chat = ScriptedChatModel([one for case in cases for one in case.replies])
-    one_by_one = settings.model_copy(update={"chat_concurrency": 1})
+    one_by_one = settings.model_copy(update={"model_concurrency": 1})
     with AssoMem(memory_name, settings=one_by_one, embedder=HashingEmbedder(), chat=chat) as memory:
         memory.remember(
             Session(f"{number:03}", [Utterance(speaker, text, NOON) for speaker, text in TURNS])

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from assomem import AssoMem, ReadyMadeClue, Session, Settings, Utterance
-from assomem.errors import InputError, ModelError, SettingsError
+from assomem.errors import BudgetSpent, InputError, ModelError, SettingsError
 from assomem.models.chat import Completion
 from assomem.models.doubles import HashingEmbedder, ScriptedChatModel
 from assomem.store import Query, Store, Transaction
@@ -203,7 +203,7 @@ def test_a_clue_of_two_sessions_keeps_what_the_other_one_gives_it(open_with: Ope
         scripted(("fact", "pear trees bloom", [1])),
         scripted(("fact", "pear trees bloom", [1]), topic="pear trees"),
     ]
-    memory = open_with(ScriptedChatModel([*replies, scripted(topic="pear trees")]), chat_concurrency=1)
+    memory = open_with(ScriptedChatModel([*replies, scripted(topic="pear trees")]), model_concurrency=1)
     memory.remember(
         Session(name, [Utterance("Ann", "The pear trees bloom already.", NOON + timedelta(days=day))])
         for day, name in enumerate("ab")
@@ -237,7 +237,7 @@ def test_forgetting_one_of_two_supports_keeps_a_model_s_clue_and_forgetting_the_
 def test_clues_that_mean_the_same_are_one_with_both_wordings(open_with: Open) -> None:
     replies = [scripted(("fact", "kitten asleep", [1])), scripted(("fact", "cat asleep", [1]))]
     memory = open_with(
-        ScriptedChatModel(replies), embedder=HashingEmbedder(meanings={"kitten": "cat"}), chat_concurrency=1
+        ScriptedChatModel(replies), embedder=HashingEmbedder(meanings={"kitten": "cat"}), model_concurrency=1
     )
     memory.remember(
         Session(name, [Utterance("Ann", f"The {name} is asleep.", NOON + timedelta(days=day))])
@@ -275,7 +275,7 @@ def test_a_second_extraction_finds_nothing_to_do_and_a_repeat_of_all_leaves_the_
     open_with: Open, store: Store, contents: DumpOf
 ) -> None:
     reader = Reader()
-    memory = open_with(reader, chat_concurrency=1)
+    memory = open_with(reader, model_concurrency=1)
     memory.remember(SESSIONS)
     assert memory.extract().done == 8
     once = contents(store, memory.memory)
@@ -312,7 +312,7 @@ def test_four_sessions_are_read_at_the_same_time_and_never_more(open_with: Open)
         meeting.wait()
 
     reader = Reader(meet)
-    memory = open_with(reader, chat_concurrency=4)
+    memory = open_with(reader, model_concurrency=4)
     memory.remember(SESSIONS)
     assert memory.extract().done == 8
     assert reader.most == 4
@@ -340,7 +340,7 @@ Transaction.run = dying
 def shown(user):
     with open(sys.argv[4], "a", encoding="utf-8") as log:
         log.write("read\\n")
-settings = read_settings(chat_concurrency=1)
+settings = read_settings(model_concurrency=1)
 with AssoMem(sys.argv[2], settings=settings, embedder=HashingEmbedder(), chat=Reader(shown)) as memory:
     memory.extract(again=sys.argv[5] == "again")
 """
@@ -353,8 +353,8 @@ def test_an_extraction_that_was_killed_goes_on_where_it_was_no_session_twice_and
 ) -> None:
     reader = Reader()
     memory, undisturbed = (
-        open_with(reader, " killed", chat_concurrency=1),
-        open_with(Reader(), " whole", chat_concurrency=1),
+        open_with(reader, " killed", model_concurrency=1),
+        open_with(Reader(), " whole", model_concurrency=1),
     )
     for one in (memory, undisturbed):
         one.remember(SESSIONS)
@@ -379,7 +379,7 @@ def test_an_extraction_that_was_killed_goes_on_where_it_was_no_session_twice_and
 
 
 def test_an_interrupt_leaves_what_was_stored_and_the_rest_waits(open_with: Open) -> None:
-    memory = open_with(Reader(), chat_concurrency=1)
+    memory = open_with(Reader(), model_concurrency=1)
     memory.remember(SESSIONS)
     told: list[int] = []
 
@@ -396,7 +396,7 @@ def test_an_interrupt_leaves_what_was_stored_and_the_rest_waits(open_with: Open)
 
 
 def test_a_budget_stops_before_the_next_session_and_says_what_is_left(open_with: Open) -> None:
-    memory = open_with(Reader(), chat_concurrency=1)
+    memory = open_with(Reader(), model_concurrency=1)
     memory.remember(SESSIONS)
     done = memory.extract(budget_tokens=400)  # 150 a session
     assert (done.done, done.left, done.failed) == (3, 5, 0)
@@ -409,7 +409,7 @@ def test_a_budget_stops_before_the_next_session_and_says_what_is_left(open_with:
 
 def test_an_endpoint_that_is_down_is_asked_five_times_and_the_sessions_wait(open_with: Open) -> None:
     down = ScriptedChatModel([ModelError("chat model m: could not be reached")] * 8)
-    memory = open_with(down, chat_concurrency=1)
+    memory = open_with(down, model_concurrency=1)
     memory.remember(SESSIONS)
     before = clues_of(memory)
     done = memory.extract()
@@ -420,6 +420,28 @@ def test_an_endpoint_that_is_down_is_asked_five_times_and_the_sessions_wait(open
     assert clues_of(memory) == before
     assert set(states(memory).values()) == {"pending"}
     assert open_with(Reader()).extract().done == 8
+
+
+def test_a_refused_key_is_tried_once(open_with: Open) -> None:
+    refusing = ScriptedChatModel([ModelError("chat model m: the endpoint refused the key", kind="key_refused")] * 8)
+    memory = open_with(refusing, model_concurrency=1)
+    memory.remember(SESSIONS)
+    done = memory.extract()
+    assert len(refusing.calls) == 1
+    assert (done.failed, done.left) == (0, 8)
+    assert any("refused the key" in one and "7 sessions" in one for one in done.degraded)
+
+
+def test_a_content_filter_fails_its_session_alone_and_a_spent_budget_leaves_the_rest(open_with: Open) -> None:
+    filtered = ModelError("chat model m: the endpoint's content filter cut the answer off", kind="filtered")
+    spent = BudgetSpent("the budget of 100 tokens is used up")
+    memory = open_with(ScriptedChatModel([filtered, spent]), model_concurrency=1)
+    memory.remember(SESSIONS[:4])
+    done = memory.extract()
+    assert (done.done, done.failed, done.left) == (0, 1, 3)
+    assert list(done.problems) == ["s0"]
+    assert states(memory) == {"s0": "failed", "s1": "pending", "s2": "pending", "s3": "pending"}
+    assert any("budget of 100 tokens" in one and "2 sessions" in one for one in done.degraded)
 
 
 def test_a_session_that_failed_keeps_its_clues_and_is_tried_again_unless_told_otherwise(open_with: Open) -> None:
@@ -450,7 +472,7 @@ def test_a_session_that_grows_or_is_forgotten_while_it_is_read_gets_no_clues_of_
         if SUBJECTS[2] + " and" in user:
             memory.forget(session_id="s2")
 
-    reading = open_with(Reader(disturb), chat_concurrency=1)
+    reading = open_with(Reader(disturb), model_concurrency=1)
     done = reading.extract()
     assert done.done == 1
     assert "changed while it was read" in done.problems["s1"]
@@ -474,7 +496,7 @@ NAMES = scripted(("person", "Mira", [1]), ("person", "Mirabelle", [2]), ("fact",
 
 
 def named(open_with: Open, *more: str) -> AssoMem:
-    memory = open_with(ScriptedChatModel([NAMES, *more]), chat_concurrency=1)
+    memory = open_with(ScriptedChatModel([NAMES, *more]), model_concurrency=1)
     texts = ("I heard that Mira sings.", "Sure, Mirabelle sings well.", "Good night.")
     memory.remember(
         [Session("s", [Utterance(who, text, NOON) for who, text in zip(("Ann", "Bo", "Ann"), texts, strict=True)])]

@@ -17,7 +17,7 @@ from neo4j import Record
 
 from assomem.clues import NAME_KINDS
 from assomem.dialogue import CheckedSession, CheckedUtterance, identity
-from assomem.errors import InputError, ModelError
+from assomem.errors import BudgetSpent, InputError, ModelError, ModelFailure
 from assomem.extraction import Reading, read_session, source_of
 from assomem.graph.clues import NewClue, clue_uid, count_support, embedded, new_clue, write_clues
 from assomem.graph.nearest import Known, Neighbours
@@ -28,6 +28,9 @@ from assomem.store import Store, Transaction, load
 
 MOST_FAILURES_IN_A_ROW = 5
 """After so many sessions without an answer the endpoint is taken to be down."""
+
+OF_EVERY_CALL: frozenset[ModelFailure] = frozenset({"key_refused", "not_found"})
+"""How a call fails when every other one would, too."""
 
 NO_CHAT_MODEL = (
     "no language model is configured; set ASSOMEM_CHAT_MODEL, and OPENAI_API_KEY or OPENAI_BASE_URL. Without one, the "
@@ -103,8 +106,10 @@ class _Read:
 
     session: CheckedSession
     reading: Reading
-    unanswered: str | None
+    unanswered: str | None = None
     """Why the model gave no answer."""
+    stop: str | None = None
+    """Why no other session should be begun."""
 
 
 def waiting_sessions(store: Store, memory: str, *, failed: bool = True) -> list[str]:
@@ -164,8 +169,9 @@ def extract_clues(
     waiting = deque(chosen)
     running: dict[Future[_Read | None], str] = {}
     in_a_row = 0
+    stop: str | None = None
     while waiting or running:
-        while waiting and len(running) < workers and not _stopped(done, in_a_row, budget_tokens, len(running)):
+        while waiting and len(running) < workers and stop is None:
             one = waiting.popleft()
             running[_started(lambda one=one: _read(store, memory, one, chat, window_tokens))] = one
         if not running:
@@ -180,14 +186,17 @@ def extract_clues(
                 done.usage["output_tokens"] += read.reading.output_tokens
                 in_a_row = in_a_row + 1 if read.unanswered is not None else 0
                 _settle(store, memory, read, source, embedder, neighbours, done)
+                stop = stop or read.stop
             else:  # forgotten meanwhile
                 done.left -= 1
             if progress is not None:
                 progress(1)
+        stop = stop or _reason_to_stop(done, in_a_row, budget_tokens, len(running))
     done.clues = len(done.touched_clues)
     done.rejected = dict(sorted(rejected.items()))
-    if waiting:
-        done.degraded.append(_why_stopped(done, in_a_row, budget_tokens, len(waiting)))
+    if stop is not None and waiting:
+        left = f"{len(waiting):,} sessions were" if len(waiting) > 1 else "1 session was"
+        done.degraded.append(f"{stop}; {left} not begun: the next assomem extract goes on there")
     done.milliseconds["total"] = round((time.perf_counter() - begun) * 1000, 1)
     _log.log(
         logging.INFO if chosen else logging.DEBUG,
@@ -212,23 +221,16 @@ def _chosen(store: Store, memory: str, session_id: str | None, *, again: bool, r
     return chosen
 
 
-def _stopped(done: Extracted, in_a_row: int, budget_tokens: int | None, running: int) -> bool:
+def _reason_to_stop(done: Extracted, in_a_row: int, budget_tokens: int | None, running: int) -> str | None:
+    """Why no other session should be begun; None when one may."""
     if in_a_row >= MOST_FAILURES_IN_A_ROW:
-        return True
-    if budget_tokens is None:
-        return False
+        return f"the language model gave no answer for {in_a_row} sessions in a row, so it was asked no more"
     spent = done.usage["input_tokens"] + done.usage["output_tokens"]
     # What is under way will cost about what those before it did.
     finished = done.sessions - done.left
-    return spent + running * (spent // finished if finished else 0) >= budget_tokens
-
-
-def _why_stopped(done: Extracted, in_a_row: int, budget_tokens: int | None, waiting: int) -> str:
-    left = f"{waiting:,} sessions were not begun and wait for the next assomem extract"
-    if in_a_row >= MOST_FAILURES_IN_A_ROW:
-        return f"the language model gave no answer for {in_a_row} sessions in a row, so it was asked no more; {left}"
-    spent = done.usage["input_tokens"] + done.usage["output_tokens"]
-    return f"the budget of {budget_tokens:,} tokens is used up ({spent:,}); {left}"
+    if budget_tokens is None or spent + running * (spent // finished if finished else 0) < budget_tokens:
+        return None
+    return f"the budget of {budget_tokens:,} tokens is used up"
 
 
 def _started(work: Callable[[], "_Read | None"]) -> "Future[_Read | None]":
@@ -253,9 +255,17 @@ def _read(store: Store, memory: str, session_id: str, chat: ChatModel, window_to
     reading = Reading()
     try:
         read_session(session, chat, window_tokens=window_tokens, reading=reading)
+    except BudgetSpent as error:
+        return _Read(session, reading, stop=str(error))
     except ModelError as error:
-        return _Read(session, reading, str(error))
-    return _Read(session, reading, None)
+        if error.kind == "filtered":  # it is about this session, and would be the same again
+            reading.failure = str(error)
+            return _Read(session, reading)
+        hint = "; ASSOMEM_EXTRACTION_TOKENS says how much of a session is shown at once"
+        why = f"{error}{hint if error.kind == 'too_long' else ''}"
+        stop = f"every call would fail so: {error}" if error.kind in OF_EVERY_CALL else None
+        return _Read(session, reading, why, stop)
+    return _Read(session, reading)
 
 
 def stored_session(store: Store, memory: str, session_id: str) -> CheckedSession | None:
@@ -288,6 +298,8 @@ def _settle(
 ) -> None:
     """Store what was read, or why nothing was."""
     session_id = read.session.session_id
+    if read.stop is not None and read.unanswered is None:  # it was not asked for
+        return
     why = read.unanswered or read.reading.failure
     if why is not None:
         state = "pending" if read.unanswered is not None else "failed"
