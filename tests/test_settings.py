@@ -52,6 +52,7 @@ ENVIRONMENT = [
     ("ASSOMEM_PRESET", "preset", "paper", "paper"),
     ("ASSOMEM_WEIGHTS", "weights", "mine.json", Path("mine.json")),
     ("ASSOMEM_EVIDENCE_TOKENS", "evidence_tokens", "500", 500),
+    ("ASSOMEM_EXTRACTION_TOKENS", "extraction_tokens", "700", 700),
 ]
 SECRETS = [
     ("ASSOMEM_NEO4J_PASSWORD", "neo4j_password"),
