@@ -194,7 +194,8 @@ class Home:
 
     def new_password(self) -> str:
         """Generate and store a password that only this user can read."""
-        password = secrets.token_urlsafe(24)
+        # Digits and a to f: Neo4j's admin program takes what begins with a hyphen for an option.
+        password = secrets.token_hex(24)
         aside = self.folder / "password.new"
         aside.unlink(missing_ok=True)
         with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:

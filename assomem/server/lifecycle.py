@@ -181,7 +181,8 @@ def _started(home: Home, java: Java, cache: Path, *, progress: bool) -> Address:
     began = time.monotonic()
     password = home.password()
     reset = password is None and home.initialised
-    if password is None:
+    # Earlier versions made passwords that the admin program could not be told.
+    if password is None or (password.startswith("-") and not home.initialised):
         password = home.new_password()
     verified = False
     failure: _Failed | None = None

