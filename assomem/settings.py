@@ -90,6 +90,14 @@ class Settings(BaseSettings):
     max_wait_seconds: float = Field(default=120.0, ge=0, le=3600)
     """A call that would have to wait longer than this, because the endpoint asked to be left alone, fails at once."""
 
+    response_cache: bool = True
+    """Keep whole replies of the language model in `<home>/models.sqlite3`, so that the same question to it costs
+    nothing a second time. Forgetting anything of a memory deletes its replies."""
+
+    price_input_per_million: float | None = Field(default=None, ge=0)
+    price_output_per_million: float | None = Field(default=None, ge=0)
+    """What a million tokens cost, read and written, in whatever currency: `assomem status --usage` then shows costs."""
+
     # -- reading and storing
     timezone: str | None = None
     """IANA name (`Europe/Berlin`) in which times without a zone are read. None: such times are refused."""

@@ -297,23 +297,31 @@ def body_of(reply: Any, deadline: float) -> Mapping[str, Any]:
         ValueError: it holds something else.
     """
     body = bytearray()
-    with _reading(reply):
-        for chunk in reply.iter_bytes():
-            body += chunk
-            if time.monotonic() > deadline:
-                raise TimeoutError
-            if len(body) > MOST_BYTES:
-                raise ValueError
+    for chunk in _chunks(reply, deadline):
+        body += chunk
     return json_object(body)
 
 
-def lines_of(reply: Any, deadline: float) -> Iterator[str]:
+def lines_of(reply: Any, deadline: float) -> Iterator[bytes]:
     """The lines of a reply as they come. Errors as for `body_of`."""
+    left = b""
+    for chunk in _chunks(reply, deadline):
+        *lines, left = (left + chunk).split(b"\n")
+        yield from lines
+    yield left
+
+
+def _chunks(reply: Any, deadline: float) -> Iterator[bytes]:
+    size = 0
     with _reading(reply):
-        for line in reply.iter_lines():
+        for chunk in reply.iter_bytes():
+            size += len(chunk)
+            # A reply that drips never runs into the time limit of a single read.
             if time.monotonic() > deadline:
                 raise TimeoutError
-            yield line
+            if size > MOST_BYTES:
+                raise ValueError
+            yield chunk
 
 
 def json_object(text: bytes | bytearray | str) -> Mapping[str, Any]:

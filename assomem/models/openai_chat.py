@@ -109,7 +109,7 @@ class OpenAIChatModel:
         tries: list[ModelFailure] = []
         first = self._settled(system, user, max_tokens, schema, deadline, tries)
         if self._whole(first):
-            return replace(first, failed_tries=tuple(tries))
+            return replace(first, finish_reason=first.finish_reason or "stop", failed_tries=tuple(tries))
         kind, lack = self._lack(first)
         tries.append(kind)
         _log.info("chat model %s: %s; asking once more with more room", self._name, lack)
@@ -119,7 +119,7 @@ class OpenAIChatModel:
             raise ModelError(f"chat model {self._name}: {lack}, twice", kind=kind, tries=(*tries, kind))
         return Completion(
             second.text,
-            second.finish_reason,
+            second.finish_reason or "stop",
             first.input_tokens + second.input_tokens,
             first.output_tokens + second.output_tokens,
             failed_tries=tuple(tries),
@@ -400,10 +400,10 @@ def _events(reply: Any, deadline: float) -> Iterator[Mapping[str, Any]]:
         ValueError: one holds no JSON object.
     """
     for line in lines_of(reply, deadline):
-        if not line.startswith("data:"):
+        if not line.startswith(b"data:"):
             continue
-        data = line.removeprefix("data:").strip()
-        if data == "[DONE]":
+        data = line.removeprefix(b"data:").strip()
+        if data == b"[DONE]":
             return
         yield json_object(data)
 

@@ -4,16 +4,18 @@ import itertools
 import json
 import logging
 import threading
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+import time
+from collections.abc import Callable, Generator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
 
 from assomem.errors import AssoMemError, ModelError, SettingsError
-from assomem.models.chat import open_chat_model
+from assomem.models.chat import Completion, open_chat_model
 from assomem.models.endpoint import Endpoint as ModelEndpoint
 from assomem.models.openai_chat import OpenAIChatModel
 from assomem.settings import read_settings
@@ -31,6 +33,7 @@ class Reply:
     kind: str = "application/json"
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     hangs: bool = False
+    drips_seconds: float = 0.0
     cut_off: bool = False
 
 
@@ -60,6 +63,16 @@ def says(
     )
 
 
+def event(content: object = None, finish: object = None, **further: object) -> str:
+    choice = {"index": 0, "delta": {} if content is None else {"content": content}, "finish_reason": finish}
+    return f"data: {json.dumps({'object': 'chat.completion.chunk', 'choices': [choice], **further})}\n\n"
+
+
+def streams(*events: str, done: bool = True, cut_off: bool = False) -> Reply:
+    body = "".join(events) + ("data: [DONE]\n\n" if done else "")
+    return Reply(body=body, kind="text/event-stream", cut_off=cut_off)
+
+
 def refuses(status: int, *, param: str | None = None, retry_after: str | None = None) -> Reply:
     error = {"message": f"No: {SECRET} said {PRIVATE}", "type": "t", "param": param, "code": "c"}
     headers = {} if retry_after is None else {"Retry-After": retry_after}
@@ -71,20 +84,27 @@ class Endpoint:
     url: str
     requests: list[dict[str, Any]]
     keys: list[str | None]
+    paths: list[str]
+    headers: list[Mapping[str, str]]
 
 
 @contextmanager
-def endpoint(*replies: Reply) -> Generator[Endpoint]:
-    """An endpoint that gives the replies in order and keeps the requests; those that hang end with it."""
+def endpoint(*replies: Reply, answer: Callable[[Mapping[str, Any]], Reply] | None = None) -> Generator[Endpoint]:
+    """An endpoint that gives the replies in order, or those of `answer`, and keeps the requests.
+
+    Replies that hang end with it.
+    """
     left, over = list(replies), threading.Event()
-    seen = Endpoint("", [], [])
+    seen = Endpoint("", [], [], [], [])
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             size = int(self.headers["Content-Length"])
             seen.requests.append(json.loads(self.rfile.read(size)))
             seen.keys.append(self.headers["Authorization"])
-            reply = left.pop(0)
+            seen.paths.append(self.path)
+            seen.headers.append({name.lower(): value for name, value in self.headers.items()})
+            reply = left.pop(0) if answer is None else answer(seen.requests[-1])
             if reply.hangs:
                 over.wait()
                 return
@@ -95,7 +115,14 @@ def endpoint(*replies: Reply) -> Generator[Endpoint]:
             for name, value in reply.headers.items():
                 self.send_header(name, value)
             self.end_headers()
-            self.wfile.write(body)
+            if reply.drips_seconds:
+                with suppress(ConnectionError):
+                    for byte in body:
+                        self.wfile.write(bytes([byte]))
+                        over.wait(reply.drips_seconds)
+            else:
+                with suppress(ConnectionError):
+                    self.wfile.write(body)
             self.close_connection = True
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002
@@ -285,6 +312,294 @@ def test_nothing_private_is_logged_at_info_or_above(caplog: pytest.LogCaptureFix
         failure(chat)
     assert SECRET not in caplog.text
     assert PRIVATE not in caplog.text
+
+
+SCHEMA: dict[str, object] = {"type": "object", "properties": {}, "additionalProperties": False}
+
+
+def form_of(request: Mapping[str, Any]) -> str | None:
+    return request.get("response_format", {}).get("type")
+
+
+def schema_form_refused(request: Mapping[str, Any]) -> bool:
+    return form_of(request) == "json_schema"
+
+
+def any_form_refused(request: Mapping[str, Any]) -> bool:
+    return form_of(request) is not None
+
+
+def word_json_wanted(request: Mapping[str, Any]) -> bool:
+    said = " ".join(message["content"] for message in request["messages"])
+    return form_of(request) == "json_object" and "json" not in said.lower()
+
+
+def schema_refused_and_word_wanted(request: Mapping[str, Any]) -> bool:
+    return schema_form_refused(request) or word_json_wanted(request)
+
+
+def nothing_refused(request: Mapping[str, Any]) -> bool:
+    del request
+    return False
+
+
+@pytest.mark.parametrize("status", [400, 422])
+@pytest.mark.parametrize(
+    ("refused", "word", "forms"),
+    [
+        (schema_form_refused, "JSON", ["json_schema", "json_object", "json_object", "json_object"]),
+        (any_form_refused, "JSON", ["json_schema", "json_object", None, None, None]),
+        (schema_refused_and_word_wanted, "a list", ["json_schema", "json_object", None, None, None]),
+        (nothing_refused, "JSON", ["json_schema", "json_schema", "json_schema"]),
+    ],
+)
+def test_a_form_that_an_endpoint_refuses_is_tried_once_whoever_asks(
+    status: int, refused: Callable[[Mapping[str, Any]], bool], word: str, forms: list[str | None]
+) -> None:
+    def answer(request: Mapping[str, Any]) -> Reply:
+        return refuses(status) if refused(request) else says('{"clues": []}')
+
+    with endpoint(answer=answer) as served:
+        for _ in range(3):
+            found = model(served.url).complete(f"Reply with {word}.", "?", max_tokens=10, schema=SCHEMA)
+            assert found.text == '{"clues": []}'
+    assert [form_of(request) for request in served.requests] == forms
+
+
+def test_many_threads_find_out_together_which_form_an_endpoint_takes() -> None:
+    def answer(request: Mapping[str, Any]) -> Reply:
+        return refuses(400) if any_form_refused(request) else says("{}")
+
+    with endpoint(answer=answer) as served, ThreadPoolExecutor(8) as pool:
+        chat = model(served.url)
+
+        def ask(number: int) -> str:
+            return chat.complete("JSON", f"{number}", max_tokens=10, schema=SCHEMA).text
+
+        assert set(pool.map(ask, range(16))) == {"{}"}
+    assert sum(form_of(request) is not None for request in served.requests) == 2
+
+
+def test_a_prompt_that_is_refused_in_every_form_teaches_nothing_about_forms() -> None:
+    with endpoint(*[refuses(400)] * 3, says("{}")) as served:
+        chat = model(served.url)
+        with pytest.raises(ModelError) as caught:
+            chat.complete("rules", "far too long", max_tokens=10, schema=SCHEMA)
+        assert caught.value.tries == ("refused",) * 3
+        chat.complete("rules", "short", max_tokens=10, schema=SCHEMA)
+    assert form_of(served.requests[-1]) == "json_schema"
+
+
+def test_a_schema_is_sent_as_it_is_and_strictly() -> None:
+    with endpoint(says("{}")) as served:
+        model(served.url).complete("rules", "?", max_tokens=10, schema=SCHEMA)
+    assert served.requests[0]["response_format"]["json_schema"] == {
+        "name": "reply",
+        "strict": True,
+        "schema": SCHEMA,
+    }
+
+
+def streamed(chat: OpenAIChatModel) -> tuple[list[str], Completion]:
+    *pieces, whole = chat.stream("rules", "Where?", max_tokens=10)
+    assert isinstance(whole, Completion)
+    assert "".join(map(str, pieces)) == whole.text
+    return [str(piece) for piece in pieces], whole
+
+
+def test_a_stream_comes_in_pieces_and_ends_with_the_whole_and_what_it_cost() -> None:
+    counted = event(usage={"prompt_tokens": 12, "completion_tokens": 3}, choices=list[object]())
+    with endpoint(streams(event("In"), event(" Lisbon"), event(finish="stop"), counted)) as served:
+        pieces, whole = streamed(model(served.url))
+    assert pieces == ["In", " Lisbon"]
+    assert (whole.text, whole.finish_reason, whole.input_tokens, whole.output_tokens) == ("In Lisbon", "stop", 12, 3)
+    assert served.requests[0]["stream"] is True
+    assert served.requests[0]["stream_options"] == {"include_usage": True}
+
+
+@pytest.mark.parametrize("status", [400, 422])
+def test_an_endpoint_that_does_not_count_streams_is_asked_to_once(status: int) -> None:
+    reply = streams(event("Lisbon", "stop"))
+    with endpoint(refuses(status), reply, reply) as served:
+        for _ in range(2):
+            assert streamed(model(served.url))[1].text == "Lisbon"
+    assert ["stream_options" in request for request in served.requests] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    "deltas",
+    [
+        ["<think>secret</think>\n\n", "Lis", "bon"],
+        ["<th", "ink>sec", "ret</th", "ink>", "\n", "Lis", "bon"],
+        [" \n<Reasoning>secret", " </reasoning>Lis", "bon"],
+        ["", " ", "Lis", "bon", "\n "],
+    ],
+)
+def test_reasoning_is_no_part_of_a_stream(deltas: list[str]) -> None:
+    reasoning = event("").replace('"content"', '"reasoning_content": "secret", "content"')
+    with endpoint(streams(reasoning, *map(event, deltas), event(finish="stop"))) as served:
+        pieces, whole = streamed(model(served.url))
+    assert whole.text == "Lisbon"
+    assert "secret" not in "".join(pieces)
+
+
+@pytest.mark.parametrize(
+    ("deltas", "text"),
+    [
+        (["<think>secret"], ""),
+        (["<thin"], "<thin"),
+        (["<b>", "Lisbon</b> <think>x"], "<b>Lisbon</b> <think>x"),
+        (["a  ", " b"], "a   b"),
+        ([None, "a", None], "a"),
+    ],
+)
+def test_what_only_looks_like_reasoning_stays_in_a_stream(deltas: list[str | None], text: str) -> None:
+    with endpoint(streams(*map(event, deltas), event(finish="stop"))) as served:
+        assert streamed(model(served.url))[1].text == text
+
+
+@pytest.mark.parametrize("cut_off", [True, False])
+def test_a_stream_that_breaks_off_gives_what_came_without_a_reason(cut_off: bool) -> None:
+    reply = streams(event("In"), event(" Lis"), done=not cut_off, cut_off=cut_off)
+    with endpoint(reply, reply) as served:
+        pieces, whole = streamed(model(served.url))
+        assert pieces == ["In", " Lis"]
+        assert whole.finish_reason is None
+        _, declared = streamed(model(served.url, sends_finish_reason=False))
+    assert declared.finish_reason == (None if cut_off else "stop")
+
+
+@pytest.mark.parametrize("finish", ["length", "content_filter"])
+def test_half_a_stream_is_marked_as_half(finish: str) -> None:
+    with endpoint(streams(event("In Lis"), event(finish=finish))) as served:
+        assert streamed(model(served.url))[1].half
+
+
+def test_an_endpoint_that_does_not_stream_gives_all_at_once() -> None:
+    with endpoint(says("In Lisbon", usage={"prompt_tokens": 1, "completion_tokens": 2})) as served:
+        pieces, whole = streamed(model(served.url))
+    assert pieces == ["In Lisbon"]
+    assert (whole.finish_reason, whole.output_tokens) == ("stop", 2)
+
+
+def test_a_busy_endpoint_is_asked_again_for_a_stream_before_its_first_piece() -> None:
+    with endpoint(refuses(429), refuses(500), streams(event("Lisbon", "stop"))) as served:
+        _, whole = streamed(model(served.url))
+    assert whole.text == "Lisbon"
+    assert whole.failed_tries == ("rate_limited", "server_error")
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind"),
+    [
+        (Reply(body="<html>hello</html>", kind="text/html"), "not_a_completion"),
+        (Reply(body="data: {not json\n\n", kind="text/event-stream"), "not_a_completion"),
+        (streams(event("In"), "data: [1, 2]\n\n"), "not_a_completion"),
+        (streams(event("In"), f'data: {{"error": {{"message": "{SECRET} {PRIVATE}"}}}}\n\n'), "server_error"),
+        (refuses(401), "key_refused"),
+        (refuses(413), "too_long"),
+    ],
+)
+def test_a_stream_that_fails_says_how(reply: Reply, kind: str) -> None:
+    with endpoint(reply) as served, pytest.raises(ModelError) as caught:
+        list(model(served.url).stream("rules", PRIVATE, max_tokens=10))
+    assert caught.value.kind == kind
+    assert SECRET not in str(caught.value)
+    assert PRIVATE not in str(caught.value)
+    assert caught.value.__context__ is None
+
+
+def test_a_stream_that_nobody_reads_on_is_let_go() -> None:
+    with endpoint(streams(*[event("word ")] * 1000)) as served:
+        stream = model(served.url).stream("rules", "?", max_tokens=10)
+        assert next(stream) == "word"
+        del stream
+
+
+def test_an_answer_that_drips_is_given_up_when_the_time_is_over() -> None:
+    with endpoint(replace(says("Lisbon"), drips_seconds=0.05)) as served:
+        started = time.monotonic()
+        assert "ASSOMEM_CHAT_TIMEOUT_SECONDS" in failure(model(served.url, timeout_seconds=0.4))
+        assert time.monotonic() - started < 2
+    with endpoint(replace(streams(*[event("word ")] * 5), drips_seconds=0.05)) as served:
+        with pytest.raises(ModelError) as caught:
+            list(model(served.url, timeout_seconds=0.4).stream("rules", "?", max_tokens=10))
+        assert caught.value.kind == "timeout"
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind"),
+    [
+        (refuses(400), "refused"),
+        (refuses(401), "key_refused"),
+        (refuses(403), "key_refused"),
+        (refuses(404), "not_found"),
+        (refuses(413), "too_long"),
+        (refuses(418), "refused"),
+        (refuses(429, retry_after="4000"), "rate_limited"),
+        (Reply(body="{}"), "not_a_completion"),
+    ],
+)
+def test_a_failure_says_its_kind(reply: Reply, kind: str) -> None:
+    with endpoint(reply) as served, pytest.raises(ModelError) as caught:
+        model(served.url).complete("rules", "?", max_tokens=10)
+    assert (caught.value.kind, caught.value.tries) == (kind, (kind,))
+
+
+@pytest.mark.parametrize(
+    ("replies", "kind"),
+    [
+        ([says("")] * 2, "empty"),
+        ([says("", "length")] * 2, "empty"),
+        ([says("x", "length")] * 2, "cut_off"),
+        ([says("x", None)] * 2, "cut_off"),
+        ([says("x", "content_filter")] * 2, "filtered"),
+        ([refuses(500)] * 4, "server_error"),
+    ],
+)
+def test_every_try_of_a_failure_is_told(replies: list[Reply], kind: str) -> None:
+    with endpoint(*replies) as served, pytest.raises(ModelError) as caught:
+        model(served.url).complete("rules", "?", max_tokens=10)
+    assert caught.value.tries == (kind,) * len(replies)
+
+
+def test_the_tries_before_an_answer_are_told() -> None:
+    with endpoint(refuses(429), says(""), refuses(503), says("Lisbon")) as served:
+        found = model(served.url).complete("rules", "?", max_tokens=10)
+    assert found.failed_tries == ("rate_limited", "empty", "server_error")
+
+
+def test_azure_is_called_by_deployment_and_version_with_its_own_header() -> None:
+    with endpoint(says("Lisbon")) as served:
+        base = served.url.removesuffix("/v1")
+        chat = open_chat_model(
+            read_settings(
+                chat_model="my-deployment",
+                openai_base_url=base,
+                openai_api_key=SECRET,
+                openai_api_version="2024-10-21",
+            )
+        )
+        assert chat is not None
+        assert chat.complete("rules", "Where?", max_tokens=10).text == "Lisbon"
+    (path,) = served.paths
+    assert path.endswith("/openai/deployments/my-deployment/chat/completions?api-version=2024-10-21")
+    assert served.headers[0]["api-key"] == SECRET
+
+
+def test_an_organisation_is_named_when_there_is_one_and_the_environment_is_not_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with endpoint(says("a"), says("b")) as served:
+        given = {"chat_model": "m", "openai_base_url": served.url, "openai_api_key": SECRET}
+        for further in ({"openai_organization": "org-1"}, {"openai_organization": None}):
+            chat = open_chat_model(read_settings(**given, **further))
+            assert chat is not None
+            monkeypatch.setenv("OPENAI_ORG_ID", "org-of-the-environment")
+            monkeypatch.setenv("OPENAI_PROJECT_ID", "project-of-the-environment")
+            chat.complete("rules", "Where?", max_tokens=10)
+    assert [headers.get("openai-organization") for headers in served.headers] == ["org-1", None]
+    assert not any("openai-project" in headers for headers in served.headers)
 
 
 def test_without_a_model_in_the_settings_there_is_none() -> None:
