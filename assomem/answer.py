@@ -23,7 +23,6 @@ _SENTINEL = "NOT_IN_MEMORY"
 _NOTHING_MISSING = "NONE"
 """What the prompt asks the model to say when a further search would bring nothing."""
 
-_ANSWER_TOKENS = 800
 _FOLLOW_UP_TOKENS = 100
 _FOLLOW_UP_CHARACTERS = 300
 _CHARACTERS_A_TOKEN = 4
@@ -118,6 +117,7 @@ def write_answer(
     chat: ChatModel | None,
     *,
     budget_tokens: int,
+    answer_tokens: int = 800,
     confident: bool = True,
     context: Mapping[str, Context] | None = None,
 ) -> Written:
@@ -133,6 +133,7 @@ def write_answer(
         evidence: best first; its ranks become the markers.
         chat: None when no language model is configured.
         budget_tokens: for the evidence in the prompt; the question and the rules come on top.
+        answer_tokens: room for the answer.
         confident: whether the best evidence is good enough to be quoted as the answer. False makes an answer
             without a language model abstain; a language model judges by itself.
         context: by uid, where a piece stands; a piece without is shown alone.
@@ -141,7 +142,7 @@ def write_answer(
     if isinstance(asked, Written):
         return asked
     try:
-        completion = asked.chat.complete(asked.prompt.system, asked.user, max_tokens=_ANSWER_TOKENS)
+        completion = asked.chat.complete(asked.prompt.system, asked.user, max_tokens=answer_tokens)
     except ModelError as error:
         _log.warning("answer: %s", error)
         return _quoted(evidence, confident, _failed(error))
@@ -159,6 +160,7 @@ def stream_answer(
     chat: ChatModel | None,
     *,
     budget_tokens: int,
+    answer_tokens: int = 800,
     confident: bool = True,
     context: Mapping[str, Context] | None = None,
 ) -> Iterator[str | Written]:
@@ -176,7 +178,7 @@ def stream_answer(
     whole: Completion | None = None
     broken: str | None = None
     try:
-        for piece in asked.chat.stream(asked.prompt.system, asked.user, max_tokens=_ANSWER_TOKENS):
+        for piece in asked.chat.stream(asked.prompt.system, asked.user, max_tokens=answer_tokens):
             if isinstance(piece, Completion):
                 whole = piece
             elif held:

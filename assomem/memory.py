@@ -288,7 +288,8 @@ class AssoMem:
         result = found.result
         written = write_answer(
             question, result.asked_at, result.evidence, self._chat,
-            budget_tokens=self.settings.evidence_tokens, confident=result.convincing, context=context,
+            budget_tokens=self.settings.evidence_tokens, answer_tokens=self.settings.answer_tokens,
+            confident=result.convincing, context=context,
         )  # fmt: skip
         return _answered(found, written, started)
 
@@ -305,7 +306,8 @@ class AssoMem:
         result = found.result
         for piece in stream_answer(
             question, result.asked_at, result.evidence, self._chat,
-            budget_tokens=self.settings.evidence_tokens, confident=result.convincing, context=context,
+            budget_tokens=self.settings.evidence_tokens, answer_tokens=self.settings.answer_tokens,
+            confident=result.convincing, context=context,
         ):  # fmt: skip
             yield piece if isinstance(piece, str) else _answered(found, piece, started)
 
