@@ -55,10 +55,25 @@ class Settings(BaseSettings):
 
     # -- models
     embedder: str = "e5-small-v2"
-    """Name of the embedder: `e5-small-v2` (default, packaged), `bge-small-en-v1.5` (packaged)."""
+    """Name of the embedder: `e5-small-v2` (default, packaged), `bge-small-en-v1.5` (packaged); `openai:NAME` at an
+    OpenAI-compatible endpoint; a folder, a name on the Hugging Face hub (`BAAI/bge-large-en-v1.5`), or
+    `sentence-transformers:NAME`; `PROVIDER:NAME` by LangChain, such as `ollama:nomic-embed-text`."""
+
+    embedder_question_prefix: str | None = None
+    embedder_text_prefix: str | None = None
+    """What an embedder that is not packaged wants before a question and before any other text, such as `query: ` and
+    `passage: `. None: as the model's family needs it (E5, Nomic), or as the model itself says."""
+
+    delta: float | None = Field(default=None, gt=0, le=1)
+    """Clues of one kind whose cosine is at least this are one. None: as measured for the embedder."""
+
+    gamma: float | None = Field(default=None, gt=-1, le=1)
+    """Utterances, or clues, whose cosine is at least this are SIMILAR. None: as measured for the embedder."""
 
     chat_model: str | None = None
-    """Name of the model that writes answers, at an OpenAI-compatible endpoint. None: extractive answers."""
+    """Name of the language model: `openai:NAME` or just `NAME` at an OpenAI-compatible endpoint, `PROVIDER:NAME` by
+    LangChain, such as `anthropic:claude-sonnet-4-5`. A colon after anything but a provider's name is part of the
+    model's (`qwen2.5:3b`). None: extractive answers."""
 
     openai_api_key: SecretStr | None = Field(
         default=None, validation_alias=AliasChoices("openai_api_key", "OPENAI_API_KEY")
@@ -123,6 +138,9 @@ class Settings(BaseSettings):
 
     hops: int = Field(default=1, ge=1, le=3)
     """Searches at most for one answer: after each the language model may name what to look for next."""
+
+    answer_tokens: int = Field(default=800, ge=16, le=100_000)
+    """Room for an answer; one that is cut off is asked for once more with four times as much."""
 
     evidence_tokens: int = Field(default=3000, ge=100, le=1_000_000)
     """Budget of evidence in a prompt, in tokens (about four characters each)."""
