@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -21,6 +22,41 @@ class Outcome:
     """What did not work as configured."""
     failed: str | None = None
     """Why there is no ranking; such a question counts 0 and is tried again next time."""
+
+
+class Lines:
+    """Records by key in one file, a line each: added at once and whole; a line that was cut short counts as none."""
+
+    def __init__(self, file: Path | None) -> None:
+        """Read what is there. Of two records of one key the first counts. None: nothing is kept on disk."""
+        self._file = file
+        self._found: dict[str, dict[str, Any]] = {}
+        self._adding = threading.Lock()
+        if file is not None and file.is_file():
+            text = file.read_text(encoding="utf-8")
+            for line in text.split("\n"):
+                try:
+                    record: object = json.loads(line)
+                except ValueError:
+                    continue
+                fields = cast(dict[str, Any], record)
+                self._found.setdefault(fields["key"], fields)
+            if text and not text.endswith("\n"):
+                self._append("\n")
+
+    def get(self, key: str, default: dict[str, Any]) -> dict[str, Any]:
+        """The record of a key."""
+        return self._found.get(key, default)
+
+    def add(self, key: str, record: Mapping[str, Any]) -> None:
+        """Keep a record, whose fields are plain values; several threads may do so at once."""
+        with self._adding:
+            self._found[key] = {"key": key, **record}
+            self._append(json.dumps(self._found[key], ensure_ascii=False) + "\n")
+
+    def _append(self, text: str) -> None:
+        if self._file is not None:
+            append(self._file, text)
 
 
 class Outcomes:
@@ -51,11 +87,16 @@ class Outcomes:
             self.found.pop(one, None)
 
     def _append(self, text: str) -> None:
-        self._file.parent.mkdir(parents=True, exist_ok=True)
-        with self._file.open("a", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
+        append(self._file, text)
+
+
+def append(file: Path, text: str) -> None:
+    """Write at the end of a file, made if need be, and wait until it is on disk."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("a", encoding="utf-8") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())
 
 
 def _outcome(line: str) -> Outcome | None:
