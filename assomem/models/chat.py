@@ -76,16 +76,26 @@ class ChatModel(Protocol):
 def open_chat_model(settings: Settings) -> ChatModel | None:
     """The language model of the settings; None when none is named. Nothing is called before it is used.
 
+    `openai:NAME` is at the OpenAI-compatible endpoint, `PROVIDER:NAME` is opened by LangChain where it knows the
+    provider, and anything else is, as it stands, a model at the endpoint: Ollama's names hold colons.
+
     Raises:
-        SettingsError: the endpoint's address is not one of the web, or OpenAI's own is used without a key.
+        SettingsError: the endpoint's address is not one of the web, OpenAI's own is used without a key, or LangChain
+            or its package for the provider is not installed.
     """
-    if settings.chat_model is None:
+    name = settings.chat_model
+    if name is None:
         return None
+    from assomem.models.langchain import CHAT_PROVIDERS, open_chat, provider_of
+
+    named = provider_of(name, CHAT_PROVIDERS)
+    if named is not None:
+        return open_chat(*named, settings)
     from assomem.models.endpoint import Endpoint
     from assomem.models.openai_chat import OpenAIChatModel
 
     return OpenAIChatModel(
-        settings.chat_model,
+        name.removeprefix("openai:"),
         Endpoint.of(settings),
         timeout_seconds=settings.chat_timeout_seconds,
         sends_finish_reason=settings.chat_sends_finish_reason,

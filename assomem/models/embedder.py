@@ -1,14 +1,18 @@
 """What an embedder is, what it gives, and how one is opened by name."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assomem.errors import SettingsError
 from assomem.settings import Settings
+
+if TYPE_CHECKING:
+    from assomem.models.plain import Prefixes
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,20 +122,73 @@ def usable(vector: NDArray[np.float32], dimensions: int) -> bool:
     return vector.shape == (dimensions,) and 0.0 < float(np.linalg.norm(vector.astype(np.float64))) < np.inf
 
 
-def open_embedder(settings: Settings, *, progress: bool = False) -> Embedder:
-    """The embedder that `settings.embedder` names. Its files are fetched and loaded at the first text.
+def open_embedder(settings: Settings, *, progress: bool = False, memory: str | None = None) -> Embedder:
+    """The embedder that `settings.embedder` names. Files are fetched, models loaded and called at the first text.
 
-    With `progress` a download is shown on stderr.
+    With `progress` a download is shown on stderr. Calls to an endpoint are noted for `memory`.
 
     Raises:
-        SettingsError: no embedder of that name; lists the ones there are.
+        SettingsError: no embedder of that name; says what there is. Or what it needs is not installed or not set.
     """
     from assomem.models.onnx import PACKAGED, OnnxEmbedder
 
-    recipe = PACKAGED.get(settings.embedder)
-    if recipe is None:
+    name = settings.embedder
+    recipe = PACKAGED.get(name)
+    if recipe is not None:
+        delta, gamma = settings.delta, settings.gamma
+        recipe = replace(
+            recipe,
+            delta=recipe.delta if delta is None else delta,
+            gamma=recipe.gamma if gamma is None else gamma,
+        )
+        return OnnxEmbedder(recipe, settings.cache, progress=progress)
+    return _open_plain(name, settings, memory)
+
+
+def _open_plain(name: str, settings: Settings, memory: str | None) -> Embedder:
+    from assomem.models.langchain import EMBEDDING_PROVIDERS, open_vectors, provider_of
+    from assomem.models.plain import PlainEmbedder, VectorSource, prefixes_for
+
+    kind, _, model = name.partition(":")
+    named = provider_of(name, EMBEDDING_PROVIDERS)
+    own: Callable[[], Prefixes | None] = _no_prefixes
+    source: VectorSource
+    if kind == "openai" and model:
+        from assomem.models.endpoint import Endpoint
+        from assomem.models.openai_embedder import OpenAIVectors
+        from assomem.models.usage import Ledger, usage_file
+
+        endpoint = Endpoint.of(settings)
+        ledger = Ledger(usage_file(settings))
+        source = OpenAIVectors(
+            model, endpoint, timeout_seconds=settings.chat_timeout_seconds, ledger=ledger, memory=memory
+        )
+    elif named is not None:
+        model = named[1]
+        source = open_vectors(*named)
+    elif (kind == "sentence-transformers" and model) or "/" in name or Path(name).expanduser().is_dir():
+        from assomem.models.sentence_transformer import SentenceTransformerVectors
+
+        model = model if kind == "sentence-transformers" else name
+        vectors = SentenceTransformerVectors(model)
+        source, own = vectors, vectors.prefixes
+    else:
         raise SettingsError(
-            f"settings: embedder: there is none of that name; there are {', '.join(sorted(PACKAGED))}. "
+            f"settings: embedder: there is none of that name; there are {', '.join(sorted(_packaged_names()))}, "
+            "openai:NAME, a folder, a name on the Hugging Face hub with a slash, sentence-transformers:NAME, and "
+            f"PROVIDER:NAME by LangChain ({', '.join(sorted(EMBEDDING_PROVIDERS))}). "
             "Set ASSOMEM_EMBEDDER to one of them, or leave it unset for the default"
         )
-    return OnnxEmbedder(recipe, settings.cache, progress=progress)
+    return PlainEmbedder(
+        name, source, lambda: prefixes_for(model, settings, own()), delta=settings.delta, gamma=settings.gamma
+    )
+
+
+def _no_prefixes() -> "Prefixes | None":
+    return None
+
+
+def _packaged_names() -> list[str]:
+    from assomem.models.onnx import PACKAGED
+
+    return list(PACKAGED)

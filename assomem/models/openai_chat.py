@@ -1,34 +1,22 @@
 """Any model behind OpenAI's chat completions as a `ChatModel`: at OpenAI, Azure, or served by one's own machine."""
 
 import itertools
-import logging
-import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from assomem.errors import ModelError, ModelFailure
 from assomem.models.chat import Completion
 from assomem.models.endpoint import Endpoint, Failure, body_of, json_object, lines_of, refusal, requested
+from assomem.models.replies import VisibleText, answer_in, whole_answer
 
 if TYPE_CHECKING:
     import openai
 
 T = TypeVar("T")
-
-_log = logging.getLogger(__name__)
-
-_TAGS = ("think", "thinking", "reasoning")
-
-# Some endpoints send a model's reasoning as the beginning of the text. Nobody asked for it.
-_THINKING = re.compile(rf"\A\s*<({'|'.join(_TAGS)})>(?:.*?</\1>|.*)\s*", re.DOTALL | re.IGNORECASE)
-
-_MORE_ROOM = 4
-"""Factor on `max_tokens` for the second try: a model that reasons may have spent all of it before its first
-word."""
 
 _FORMS = ("json_schema", "json_object", None)
 """How an endpoint is asked to follow a schema, the strictest first; None: by the words of the prompt alone."""
@@ -107,22 +95,12 @@ class OpenAIChatModel:
         """
         deadline = time.monotonic() + self._timeout_seconds
         tries: list[ModelFailure] = []
-        first = self._settled(system, user, max_tokens, schema, deadline, tries)
-        if self._whole(first):
-            return replace(first, finish_reason=first.finish_reason or "stop", failed_tries=tuple(tries))
-        kind, lack = self._lack(first)
-        tries.append(kind)
-        _log.info("chat model %s: %s; asking once more with more room", self._name, lack)
-        second = self._settled(system, user, max_tokens * _MORE_ROOM, schema, deadline, tries)
-        if not self._whole(second):
-            kind, lack = self._lack(second)
-            raise ModelError(f"chat model {self._name}: {lack}, twice", kind=kind, tries=(*tries, kind))
-        return Completion(
-            second.text,
-            second.finish_reason or "stop",
-            first.input_tokens + second.input_tokens,
-            first.output_tokens + second.output_tokens,
-            failed_tries=tuple(tries),
+        return whole_answer(
+            lambda room: self._settled(system, user, room, schema, deadline, tries),
+            max_tokens,
+            who=f"chat model {self._name}",
+            tries=tries,
+            sends_finish_reason=self._sends_finish_reason,
         )
 
     def stream(self, system: str, user: str, *, max_tokens: int) -> Iterator[str | Completion]:
@@ -136,7 +114,7 @@ class OpenAIChatModel:
         deadline = time.monotonic() + self._timeout_seconds
         tries: list[ModelFailure] = []
         opened = self._call(self._opener(system, user, max_tokens, deadline), deadline, tries)
-        visible = _Visible()
+        visible = VisibleText()
         with opened.stack:
             for delta in opened.deltas(self._slow):
                 if isinstance(delta, Failure):
@@ -151,25 +129,6 @@ class OpenAIChatModel:
         if reason is None and visible.text and not self._sends_finish_reason and not opened.broken:
             reason = "stop"
         yield Completion(visible.text, reason, opened.input_tokens, opened.output_tokens, failed_tries=tuple(tries))
-
-    def _whole(self, completion: Completion) -> bool:
-        reason = completion.finish_reason
-        if reason is None:
-            return bool(completion.text) and not self._sends_finish_reason
-        return bool(completion.text) and not completion.half
-
-    def _lack(self, completion: Completion) -> tuple[ModelFailure, str]:
-        if completion.finish_reason == "content_filter":
-            return "filtered", "the endpoint's content filter cut the answer off"
-        if not completion.text:
-            where = " at the limit of tokens" if completion.half else ""
-            return "empty", f"the answer was empty{where}"
-        if completion.half:
-            return "cut_off", "the answer was cut off at the limit of tokens"
-        return "cut_off", (
-            "the answer came without a reason for its end and may be half of one (if this endpoint never sends one, "
-            "set ASSOMEM_CHAT_SENDS_FINISH_REASON=false)"
-        )
 
     # -- asking
 
@@ -321,7 +280,7 @@ def _read(answer: Mapping[str, Any]) -> Completion | Failure:
     if not isinstance(message, dict):
         return _NOT_CHAT
     content = cast("Mapping[str, object]", message).get("content")
-    text = _THINKING.sub("", content).strip() if isinstance(content, str) else ""
+    text = answer_in(content) if isinstance(content, str) else ""
     return Completion(text, _word(choice.get("finish_reason")), *_tokens(answer))
 
 
@@ -406,50 +365,3 @@ def _events(reply: Any, deadline: float) -> Iterator[Mapping[str, Any]]:
         if data == b"[DONE]":
             return
         yield json_object(data)
-
-
-class _Visible:
-    """What of a stream is answer: reasoning at its beginning, and blanks at either end, are left out."""
-
-    def __init__(self) -> None:
-        self.text = ""
-        self._held = ""
-        self._state: Literal["undecided", "reasoning", "after", "answer"] = "undecided"
-        self._close = ""
-
-    def add(self, delta: str) -> str:
-        """What can be shown now."""
-        self._held += delta
-        if self._state == "undecided":
-            self._held = self._held.lstrip()
-            start = self._held.lower()
-            tag = next((tag for tag in _TAGS if start.startswith(f"<{tag}>")), None)
-            if tag is not None:
-                self._state, self._close = "reasoning", f"</{tag}>"
-            elif any(f"<{tag}>".startswith(start) for tag in _TAGS):
-                return ""
-            else:
-                self._state = "answer"
-        if self._state == "reasoning":
-            at = self._held.lower().find(self._close)
-            if at < 0:
-                self._held = self._held[-len(self._close) :]
-                return ""
-            self._held = self._held[at + len(self._close) :]
-            self._state = "after"
-        if self._state == "after":
-            self._held = self._held.lstrip()
-            if not self._held:
-                return ""
-            self._state = "answer"
-        return self._show()
-
-    def end(self) -> str:
-        """What was held because more might have come."""
-        return "" if self._state == "reasoning" else self._show()
-
-    def _show(self) -> str:
-        shown = self._held.rstrip()
-        self._held = self._held[len(shown) :]
-        self.text += shown
-        return shown
