@@ -12,11 +12,11 @@ Each step is a module of its own; this one joins them and holds what a process k
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from types import TracebackType
-from typing import Any, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 from zoneinfo import ZoneInfo
 
 from assomem import graph, store
@@ -30,12 +30,23 @@ from assomem.fusion import Preset
 from assomem.graph import Extracted, Forgotten, Neighbours, Remembered
 from assomem.models.chat import ChatModel, open_chat_model
 from assomem.models.embedder import Embedder, open_embedder
+from assomem.models.langchain import as_chat_model, as_embedder
+from assomem.models.metered import metered
+from assomem.models.usage import Purpose, forget_replies
 from assomem.ranking import Clock, Ranked, Ranker
 from assomem.settings import Settings, read_settings
 from assomem.store import Store, load
 from assomem.times import end_of_day
 
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
+    from langchain_core.language_models import BaseChatModel
+
 _log = logging.getLogger(__name__)
+
+_NOT_GONE = (
+    "close other programs that use the home (assomem status names it) and forget again, or delete models.sqlite3"
+)
 
 
 @dataclass(frozen=True)
@@ -93,8 +104,8 @@ class AssoMem:
         memory: str = "default",
         *,
         settings: Settings | None = None,
-        embedder: Embedder | None = None,
-        chat: ChatModel | None = None,
+        embedder: "Embedder | Embeddings | None" = None,
+        chat: "ChatModel | BaseChatModel | None" = None,
         progress: bool = False,
     ) -> None:
         """Name a memory; the database is reached on first use, and a memory begins with its first write.
@@ -102,8 +113,8 @@ class AssoMem:
         Args:
             memory: its name, 1 to 128 characters.
             settings: everything else; read from the environment and `.env` by default.
-            embedder: in place of the one that the settings name.
-            chat: the language model that writes answers, in place of the one that the settings name.
+            embedder: in place of the one that the settings name; of LangChain's, if you like.
+            chat: the language model, in place of the one that the settings name; of LangChain's, if you like.
             progress: show downloads and long work on stderr.
 
         Raises:
@@ -112,8 +123,8 @@ class AssoMem:
         """
         self.memory = check_memory_name(memory)
         self.settings = settings or read_settings()
-        self._given_embedder = embedder
-        self._given_chat = chat
+        self._given_embedder = None if embedder is None else as_embedder(embedder, self.settings)
+        self._given_chat = None if chat is None else as_chat_model(chat)
         self._progress = progress
         self._neighbours = Neighbours()
         self._layouts = Layouts()
@@ -201,7 +212,7 @@ class AssoMem:
         """
         if budget_tokens is not None and budget_tokens < 1:
             raise InputError(f"budget_tokens: must be 1 or more, not {budget_tokens}")
-        chat = self._chat
+        chat = self._chat_for("extract")
         if chat is None:
             raise SettingsError(f"extract: {graph.NO_CHAT_MODEL}")
         self._state(same_embedder=True)
@@ -284,10 +295,11 @@ class AssoMem:
             InputError: as for `search`, or `hops` is out of range.
         """
         started = time.perf_counter()
-        found, context = self._evidence(question, hops, options)
+        chat = self._chat_for("answer")
+        found, context = self._evidence(question, chat, hops, options)
         result = found.result
         written = write_answer(
-            question, result.asked_at, result.evidence, self._chat,
+            question, result.asked_at, result.evidence, chat,
             budget_tokens=self.settings.evidence_tokens, answer_tokens=self.settings.answer_tokens,
             confident=result.convincing, context=context,
         )  # fmt: skip
@@ -302,10 +314,11 @@ class AssoMem:
         Arguments and errors as for `ask`.
         """
         started = time.perf_counter()
-        found, context = self._evidence(question, hops, options)
+        chat = self._chat_for("answer")
+        found, context = self._evidence(question, chat, hops, options)
         result = found.result
         for piece in stream_answer(
-            question, result.asked_at, result.evidence, self._chat,
+            question, result.asked_at, result.evidence, chat,
             budget_tokens=self.settings.evidence_tokens, answer_tokens=self.settings.answer_tokens,
             confident=result.convincing, context=context,
         ):  # fmt: skip
@@ -369,7 +382,7 @@ class AssoMem:
         # What was cut short goes on, although such a memory is not found any more.
         self._state(even_forgetting=everything)
         if everything:
-            return graph.forget_memory(self._store, self.memory, self._neighbours)
+            return self._with_replies(lambda: graph.forget_memory(self._store, self.memory, self._neighbours), True)
         if utterance_id is not None:
             uid = identity(self.memory, utterance_id)
             uids = [uid] if self._store.read(load("candidates/ordinal"), memory=self.memory, uid=uid) else []
@@ -380,7 +393,9 @@ class AssoMem:
                 f"forget: memory {self.memory!r} has no {'session' if session_id is not None else 'utterance'} "
                 f"{scopes[0]!r}; nothing was deleted. assomem sessions and assomem show list the ids there are"
             )
-        return graph.forget_utterances(self._store, self.memory, uids, self._neighbours)
+        return self._with_replies(
+            lambda: graph.forget_utterances(self._store, self.memory, uids, self._neighbours), False
+        )
 
     def memories(self) -> list[dict[str, Any]]:
         """The memories of this database by name, each with counts of utterances, sessions and clues."""
@@ -433,16 +448,18 @@ class AssoMem:
     ) -> None:
         self.close()
 
-    def _evidence(self, question: str, hops: int | None, options: SearchOptions) -> tuple[Found, dict[str, Context]]:
+    def _evidence(
+        self, question: str, chat: ChatModel | None, hops: int | None, options: SearchOptions
+    ) -> tuple[Found, dict[str, Context]]:
         """What an answer rests on, and for a model that writes it, where each piece stands."""
         most = _check_hops(self.settings.hops if hops is None else hops)
         result = self.search(question, **options)
         found = Found(result, (question,))
-        if self._chat is None:
+        if chat is None:
             return found, {}
         again = options | {"asked_at": result.asked_at}
         found = look_further(
-            result, lambda further: self.search(further, **again), self._chat,
+            result, lambda further: self.search(further, **again), chat,
             hops=most, budget_tokens=self.settings.evidence_tokens,
         )  # fmt: skip
         uids = [piece.uid for piece in found.result.evidence]
@@ -450,6 +467,15 @@ class AssoMem:
             row["uid"]: Context(row["title"], None if row["text"] is None else (row["speaker"], row["text"]))
             for row in self._store.read(load("evidence/context"), memory=self.memory, uids=uids)
         }
+
+    def _with_replies(self, forget: Callable[[], Forgotten], everything: bool) -> Forgotten:
+        """Forget, and with it what language models replied in this memory."""
+        # Before, since a kill in between must not leave them; and after, for an answer that was being written.
+        forget_replies(self.settings, self.memory, everything=everything)
+        forgotten = forget()
+        if forget_replies(self.settings, self.memory, everything=everything):
+            return forgotten
+        return replace(forgotten, degraded=(f"replies of language models are still kept: {_NOT_GONE}",))
 
     def _rank(
         self, text: str, filters: Filters, preset: Preset | None, clock: Clock, also: str | None = None
@@ -491,11 +517,17 @@ class AssoMem:
 
     @cached_property
     def _embedder(self) -> Embedder:
-        return self._given_embedder or open_embedder(self.settings, progress=self._progress)
+        return self._given_embedder or open_embedder(self.settings, progress=self._progress, memory=self.memory)
 
     @cached_property
     def _chat(self) -> ChatModel | None:
         return self._given_chat or open_chat_model(self.settings)
+
+    def _chat_for(self, purpose: Purpose) -> ChatModel | None:
+        """The language model, its calls counted and its replies kept; None when there is none."""
+        if self._chat is None:
+            return None
+        return metered(self._chat, self.settings, memory=self.memory, purpose=purpose)
 
     @property
     def _has_chat(self) -> bool:

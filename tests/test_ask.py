@@ -11,6 +11,7 @@ from assomem.errors import InputError
 from assomem.memory import Answer
 from assomem.models.chat import Completion
 from assomem.models.doubles import HashingEmbedder, ScriptedChatModel
+from assomem.models.usage import Ledger
 from assomem.prompts import load_prompt
 
 ASKED = datetime(2026, 6, 1, 12, 0, tzinfo=UTC)
@@ -180,3 +181,35 @@ def test_a_model_answers_in_the_language_it_chose_and_nothing_is_lost_on_the_way
         answer = memory.ask("Wer hat das Wehr (weir) repariert?", asked_at=ASKED)
     assert answer.text == "Tove hat das Wehr im März repariert [1]."
     assert "Answer in the language of the question" in chat.calls[0].system
+
+
+# -- what is kept of an answer
+
+
+class Fingerprinted(ScriptedChatModel):
+    """As a model that the settings name: its replies are kept."""
+
+    fingerprint = "scripted/1"
+
+
+def test_an_answer_is_kept_and_counted_and_forgetting_any_of_the_memory_takes_it_out(
+    settings: Settings, memory_name: str, store: object
+) -> None:
+    del store
+    chat = Fingerprinted(["Tove [1]."] * 4)
+    kept = settings.home / "models.sqlite3"
+    with AssoMem(memory_name, settings=settings, embedder=HashingEmbedder(), chat=chat) as memory:
+        memory.remember([FACTS, said("A CANARYWORD.", session_id="other")])
+        first = memory.ask("Who repaired the weir?", asked_at=ASKED, k=1)
+        again = memory.ask("Who repaired the weir?", asked_at=ASKED, k=1)
+        assert first.text == again.text == "Tove [1]."
+        assert len(chat.calls) == 1
+        assert again.usage == {"input_tokens": 0, "output_tokens": 0}
+        totals = {(one.purpose, one.calls, one.cached) for one in Ledger(kept).totals(memory_name)}
+        assert totals == {("answer", 2, 1)}
+        memory.forget(session_id="other")
+        memory.ask("Who repaired the weir?", asked_at=ASKED, k=1)
+        assert len(chat.calls) == 2
+        assert memory.forget(everything=True).degraded == ()
+    assert Ledger(kept).totals(memory_name) == []
+    assert b"CANARYWORD" not in kept.read_bytes()

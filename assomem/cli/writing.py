@@ -168,6 +168,7 @@ def forget(
             f"forgot {counted(forgotten.utterances, 'utterance')} and {counted(forgotten.clues, 'clue')} "
             f"of memory {memory_name}"
         )
+        degraded(forgotten.degraded)
 
 
 def _stored(

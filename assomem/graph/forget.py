@@ -25,6 +25,8 @@ class Forgotten:
     utterances: int
     clues: int
     """Clues that nothing supports any more."""
+    degraded: tuple[str, ...] = ()
+    """What could not be deleted, in words."""
 
 
 def forget_utterances(store: Store, memory: str, uids: Sequence[str], neighbours: Neighbours) -> Forgotten:
