@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assomem.cli.options import announce_start, confirmed, given_settings, json_option, open_memory
-from assomem.cli.output import counted, note, print_json, say, table
+from assomem.cli.output import Justify, counted, note, print_json, reasons, say, table
 from assomem.errors import InputError
 
 if TYPE_CHECKING:
@@ -70,12 +70,16 @@ def down(remove: bool, yes: bool, as_json: bool) -> None:
 
 
 @click.command()
+@click.option("--usage", is_flag=True, help="What calls to models cost: tokens, seconds, failures; no server needed.")
 @json_option
-def status(as_json: bool) -> None:
+def status(usage: bool, as_json: bool) -> None:
     """Show the server, its versions and disk use.
 
     Starts nothing.
     """
+    if usage:
+        _show_usage(given_settings(), as_json=as_json)
+        return
     import assomem
     from assomem import server
     from assomem.errors import StoreError
@@ -192,6 +196,46 @@ def doctor(as_json: bool) -> None:
     if problems:
         note(f"assomem: {counted(len(problems), 'problem')} found")
         raise click.exceptions.Exit(1)
+
+
+def _show_usage(settings: "Settings", *, as_json: bool) -> None:
+    """Calls to models by model and purpose, of every memory of this home."""
+    from assomem.models.usage import Ledger, sum_of, usage_file
+
+    totals = Ledger(usage_file(settings)).totals()
+    whole = sum_of(totals)
+    if as_json:
+        rows = [asdict(one) | {"cost": one.cost(settings)} for one in totals]
+        sums = {name: value for name, value in asdict(whole).items() if name not in {"model", "purpose"}}
+        print_json({"usage": rows, "total": sums | {"cost": whole.cost(settings)}})
+        return
+    if not totals:
+        say("no calls to models yet")
+        return
+    priced = whole.cost(settings) is not None
+    right: list[tuple[str, Justify]] = [
+        (name, "right") for name in ("calls", "cached", "input tokens", "output tokens", "seconds")
+    ]
+    if priced:
+        right.append(("cost", "right"))
+    table(
+        ["model", "purpose", *right, "failures"],
+        [
+            (
+                one.model,
+                one.purpose,
+                f"{one.calls:,}",
+                f"{one.cached:,}",
+                *(f"{'~' if one.estimated_calls else ''}{count:,}" for count in (one.input_tokens, one.output_tokens)),
+                f"{one.seconds:,.1f}",
+                *([f"{one.cost(settings) or 0.0:,.4f}"] if priced else []),
+                reasons({kind.replace("_", " "): count for kind, count in one.failures.items()}) or None,
+            )
+            for one in (*totals, *([whole] if len(totals) > 1 else []))
+        ],
+    )
+    if whole.estimated_calls:
+        say("~: partly estimated, about four characters a token, where the endpoint does not count")
 
 
 def entrance(settings: "Settings", address: "Address") -> dict[str, Any]:

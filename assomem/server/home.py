@@ -258,7 +258,7 @@ class Home:
     # -- removal
 
     def remove(self) -> None:
-        """Delete what we made: data, configuration, logs, password. Files of the user and the lock file stay."""
+        """Delete what we made: data, replies, settings, logs, password. Files of the user and the lock file stay."""
         self.drop_alias()
         with suppress(FileNotFoundError):
             for name in (self.conf / "jars.txt").read_text(encoding="utf-8").splitlines():
@@ -266,7 +266,8 @@ class Home:
         for folder in (self.data, self.conf, self.logs, self.folder / "run"):
             if folder.is_dir():
                 shutil.rmtree(folder)
-        for file in (self.password_file, self.ports_file):
+        # What language models replied quotes the memories.
+        for file in (self.password_file, self.ports_file, *self.folder.glob("models.sqlite3*")):
             file.unlink(missing_ok=True)
         for name in ("lib", "plugins", "import"):
             with suppress(OSError):  # not empty: the user put something there

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from neo4j import GraphDatabase
 
+from assomem.models.usage import Call, Ledger
 from assomem.server import Address
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -23,6 +24,32 @@ def test_status_shows_the_server_and_starts_nothing(run: Run, tmp_path: Path) ->
     assert set(status["versions"]) == {"assomem", "neo4j", "gds", "java"}
     assert not home.exists()
     assert "not running" in run("status", env={"ASSOMEM_HOME": str(home), "ASSOMEM_NEO4J_URI": ""}).stdout
+
+
+def test_usage_of_models_is_shown_without_any_server(run: Run, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    env = {"ASSOMEM_HOME": str(home), "ASSOMEM_NEO4J_URI": "bolt://127.0.0.1:1"}
+    assert "no calls to models yet" in run("status", "--usage", env=env).stdout
+    empty = json.loads(run("status", "--usage", "--json", env=env).stdout)
+    assert (empty["usage"], empty["total"]["calls"]) == ([], 0)
+    assert not home.exists()
+    ledger = Ledger(home / "models.sqlite3")
+    ledger.note(Call("ann", "answer", "small", 1200, 300, 2.5, "ok", failed_tries=("rate_limited",)))
+    ledger.note(Call("ann", "answer", "small", 0, 0, 0.0, "cached"))
+    ledger.note(Call("bob", "extract", "small", 100, 0, 1.0, "timeout", estimated=True, failed_tries=("timeout",)))
+    env |= {"ASSOMEM_PRICE_INPUT_PER_MILLION": "10", "ASSOMEM_PRICE_OUTPUT_PER_MILLION": "20"}
+    shown = json.loads(run("status", "--usage", "--json", env=env).stdout)
+    answer, extract = shown["usage"]
+    assert answer == {
+        "model": "small", "purpose": "answer", "calls": 2, "cached": 1, "input_tokens": 1200, "output_tokens": 300,
+        "estimated_calls": 0, "seconds": 2.5, "failed_calls": 0, "failures": {"rate_limited": 1}, "cost": 0.018,
+    }  # fmt: skip
+    assert (extract["purpose"], extract["failed_calls"], extract["failures"]) == ("extract", 1, {"timeout": 1})
+    assert (shown["total"]["calls"], shown["total"]["input_tokens"]) == (3, 1300)
+    table = run("status", "--usage", env=env).stdout
+    for part in ("small", "extract", "1,200", "~100", "0.0180", "1 rate limited", "estimated"):
+        assert part in table
+    assert "ann" not in table
 
 
 def test_status_says_what_runs(run: Run, server: Address) -> None:

@@ -15,6 +15,7 @@ from assomem.models.chat import Completion
 from assomem.models.doubles import ScriptedChatModel
 from assomem.models.metered import Budget, MeteredChatModel, metered
 from assomem.models.usage import Call, Ledger, ReplyCache, Total, forget_replies, sum_of, usage_file
+from assomem.server.home import Home
 from assomem.settings import read_settings
 
 PRIVATE = "CANARYWORD"
@@ -195,6 +196,12 @@ def test_forgetting_where_nothing_was_kept_makes_no_file(tmp_path: Path) -> None
     settings = read_settings(home=tmp_path / "home")
     assert forget_replies(settings, "ann", everything=True)
     assert not settings.home.exists()
+
+
+def test_removing_the_home_removes_what_was_replied(tmp_path: Path) -> None:
+    ReplyCache(usage_file(read_settings(home=tmp_path))).put("ann", "key", Completion("x", "stop", 1, 1))
+    Home.at(tmp_path).remove()
+    assert not list(tmp_path.glob("models*"))
 
 
 def test_the_file_is_the_users_alone(file: Path) -> None:
