@@ -33,34 +33,36 @@ MAX_CLUES = 40
 
 MAX_CLUE_CHARACTERS = 300
 
-REPLY_TOKENS = 2000
-"""Room for the reply: 40 clues of some 30 tokens, and some air."""
+REPLY_TOKENS = 200
+CLUE_TOKENS = 60
+"""Room for a reply, and for each clue in it."""
 
 REPAIRED_CHARACTERS = 100_000
 """So much of a broken reply is repaired; repairing takes seconds a megabyte."""
 
-CLUE_SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "topic": {"type": "string"},
-        "clues": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "kind": {"type": "string", "enum": list(MODEL_KINDS)},
-                    "text": {"type": "string"},
-                    "utterances": {"type": "array", "items": {"type": "integer"}},
-                },
-                "required": ["kind", "text", "utterances"],
-                "additionalProperties": False,
-            },
+
+def clue_schema(most: int) -> dict[str, Any]:
+    """The form of a reply of at most so many clues, for models that can be held to one.
+
+    The bound keeps small models from going on for ever.
+    """
+    clue = {
+        "type": "object",
+        "properties": {
+            "kind": {"type": "string", "enum": list(MODEL_KINDS)},
+            "text": {"type": "string"},
+            "utterances": {"type": "array", "items": {"type": "integer"}, "maxItems": 20},
         },
-    },
-    "required": ["topic", "clues"],
-    "additionalProperties": False,
-}
-"""The form of a reply, for models that can be held to one."""
+        "required": ["kind", "text", "utterances"],
+        "additionalProperties": False,
+    }
+    return {
+        "type": "object",
+        "properties": {"topic": {"type": "string"}, "clues": {"type": "array", "items": clue, "maxItems": most}},
+        "required": ["topic", "clues"],
+        "additionalProperties": False,
+    }
+
 
 Rejection = Literal[
     "not an object with kind, text and utterances",
@@ -104,7 +106,7 @@ class EmptyReply(UnusableReply):
 def source_of(chat: ChatModel) -> str:
     """The name under which a session notes who read it: model, and the version of prompt and schema."""
     prompt = load_prompt("clues")
-    asked = "\0".join((prompt.system, prompt.user, json.dumps(CLUE_SCHEMA)))
+    asked = "\0".join((prompt.system, prompt.user, json.dumps(clue_schema(MAX_CLUES))))
     return f"model {chat.name} {hashlib.sha256(asked.encode()).hexdigest()[:8]}"
 
 
@@ -241,7 +243,11 @@ def _asked(window: Window, chat: ChatModel, reading: Reading, problem: str | Non
     if problem is not None:
         request += f" An earlier reply could not be used: {problem}. Reply with the JSON object alone."
     user = prompt.fill({"dialogue": "\n".join(window.lines), "request": request})
-    completion = chat.complete(prompt.system, user, max_tokens=REPLY_TOKENS, schema=CLUE_SCHEMA)
+    # Two an utterance, and some for the whole: a small model would fill whatever it is allowed.
+    most = min(MAX_CLUES, 4 + 2 * len(window.positions))
+    completion = chat.complete(
+        prompt.system, user, max_tokens=REPLY_TOKENS + CLUE_TOKENS * most, schema=clue_schema(most)
+    )
     reading.calls += 1
     reading.input_tokens += completion.input_tokens
     reading.output_tokens += completion.output_tokens

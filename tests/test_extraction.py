@@ -14,12 +14,12 @@ from assomem.clues import Clue
 from assomem.dialogue import CheckedSession, CheckedUtterance
 from assomem.errors import ModelError
 from assomem.extraction import (
-    CLUE_SCHEMA,
     MAX_CLUE_CHARACTERS,
     MODEL_KINDS,
     Reading,
     Said,
     UnusableReply,
+    clue_schema,
     estimated_tokens,
     read_reply,
     read_session,
@@ -225,8 +225,8 @@ CASES = [
     useless("clues that are text", '{"topic": "x", "clues": "Tove"}', "without a list of clues"),
     useless("a list of text", '["Tove", "Utrecht"]', "not of clues"),
     useless("a list of numbers", "[1, 2, 3]", "not of clues"),
-    useless("the schema", json.dumps(CLUE_SCHEMA), "schema"),
-    useless("the schema in a fence", f"```json\n{json.dumps(CLUE_SCHEMA, indent=2)}\n```", "schema"),
+    useless("the schema", json.dumps(clue_schema(10)), "schema"),
+    useless("the schema in a fence", f"```json\n{json.dumps(clue_schema(10), indent=2)}\n```", "schema"),
     useless("the prompt's example", _EXAMPLE, "none of the 3 proposed clues", "copied from the prompt"),
     useless(
         "all in another language",
@@ -328,7 +328,7 @@ def test_a_retry_says_what_was_wrong_and_holds_nothing_of_the_reply() -> None:
     assert "no JSON" in second.user
     assert "secret" not in second.user
     assert second.system == first.system
-    assert second.schema == first.schema == CLUE_SCHEMA
+    assert second.schema == first.schema == clue_schema(10)
 
 
 def test_what_calls_cost_is_counted_also_when_they_were_in_vain() -> None:
