@@ -15,7 +15,9 @@ from assomem.cli.options import (
 from assomem.cli.output import bar, note, print_json, say, shown, table
 
 if TYPE_CHECKING:
+    from assomem.evaluation.generation import AnswerPlan
     from assomem.evaluation.run import Plan
+    from assomem.settings import Settings
 
 REPORT_FOLDER = Path("build/evaluation")
 
@@ -75,6 +77,23 @@ def _numbers(context: click.Context, parameter: click.Parameter, value: str | No
     metavar="PATH",
     help="Grow with sessions of these sets, besides near-duplicates; the sets measured serve each other.",
 )
+@click.option("--answers", is_flag=True, help="Also ask the questions, and measure the answers.")
+@click.option(
+    "--judge",
+    metavar="MODEL",
+    help="With --answers: a language model that marks them, named as in ASSOMEM_CHAT_MODEL.",
+)
+@click.option(
+    "--bert-score",
+    metavar="MODEL",
+    help="With --answers: BERTScore with this model, a folder or a name at hand; MODEL@5: its fifth layer.",
+)
+@click.option(
+    "--budget-tokens",
+    type=click.IntRange(1),
+    metavar="N",
+    help="With --answers: stop once the language models have taken and given so many tokens.",
+)
 @click.option(
     "--report",
     "folder",
@@ -95,10 +114,14 @@ def evaluate(
     limit: int | None,
     sizes: tuple[int, ...],
     distractors: tuple[Path, ...],
+    answers: bool,
+    judge: str | None,
+    bert_score: str | None,
+    budget_tokens: int | None,
     folder: Path,
     as_json: bool,
 ) -> None:
-    """Measure how well evidence is found, on labelled questions.
+    """Measure how well evidence is found, on labelled questions; with --answers also how good the answers are.
 
     PATH is a folder with memory.jsonl and queries.jsonl, a folder of such folders, or the JSON file of LongMemEval or
     LoCoMo. Memories are made for the purpose and deleted at the end; no other memory is touched. What was found is
@@ -112,12 +135,18 @@ def evaluate(
 
     if distractors and not sizes:
         raise click.UsageError("--distractors grows memories for --density; say to which sizes")
+    for option, given in (("--judge", judge), ("--bert-score", bert_score), ("--budget-tokens", budget_tokens)):
+        if given is not None and not answers:
+            raise click.UsageError(f"{option} is about answers: give --answers too")
     settings = given_settings()
     plan = Plan(
         methods=methods, ablations=tuple(dict.fromkeys(ablate)),
         clues=clues,  # pyright: ignore[reportArgumentType]
         weights=weights, ks=tuple(sorted(set(ks))), limit=limit,
     ).checked()  # fmt: skip
+    if answers and not any(method in PRESETS for method in methods):
+        raise click.UsageError(f"--answers are written with the methods {' and '.join(PRESETS)}; name one of them")
+    asked = _answer_plan(settings, judge, bert_score, budget_tokens) if answers else None
     sets = read_sets(paths)
     if any(method in PRESETS for method in methods):
         announce_start(settings)
@@ -134,6 +163,11 @@ def evaluate(
             steps = study(sets, others, wanted, plan, settings, progress=progress, note=note)
         results["density"] = density_json(steps)
         results["settings"]["density"] = list(wanted)
+    if asked is not None:
+        from assomem.evaluation.generation import measure_answers, planned_answer_steps
+
+        with bar("answering", planned_answer_steps(sets, plan, asked)) as progress:
+            results["answers"] = measure_answers(sets, plan, asked, settings, progress=progress, note=note).as_json()
     written = write_report(results, folder)
     if as_json:
         print_json(results)
@@ -143,7 +177,27 @@ def evaluate(
         for method, one in found.items():
             for query_id, reason in one["failed"].items():
                 note(f"{name}, {method}: question {shown(query_id)} failed and counts 0: {shown(reason)}")
+    for name, found in results.get("answers", {"data": {}})["data"].items():
+        for method, one in found.items():
+            for what in ("failed", "unjudged"):
+                for query_id, reason in one[what].items():
+                    note(f"{name}, answers of {method}: question {shown(query_id)} counts as wrong: {shown(reason)}")
     note(f"written: {', '.join(str(file) for file in written)}")
+
+
+def _answer_plan(
+    settings: "Settings", judge: str | None, bert_score: str | None, budget_tokens: int | None
+) -> "AnswerPlan":
+    from assomem.evaluation.generation import AnswerPlan
+    from assomem.models.chat import open_chat_model
+    from assomem.models.metered import Budget
+
+    return AnswerPlan(
+        chat=open_chat_model(settings),
+        judge=None if judge is None else open_chat_model(settings.model_copy(update={"chat_model": judge})),
+        bert_score=bert_score,
+        budget=None if budget_tokens is None else Budget(budget_tokens),
+    )
 
 
 def _show(results: dict[str, Any], plan: "Plan") -> None:
@@ -172,3 +226,11 @@ def _show(results: dict[str, Any], plan: "Plan") -> None:
                     for size, found in by_size.items()
                 ],
             )
+    if "answers" in results:
+        from assomem.evaluation.report import answer_tables, answers_about
+
+        for title, columns, rows in answer_tables(results["answers"], by_type=False):
+            say(title)
+            table([columns[0], *((one, "right") for one in columns[1:])], rows)
+        for line in answers_about(results["answers"]):
+            say(line)

@@ -14,7 +14,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
@@ -53,6 +53,8 @@ class LabelledQuestion:
     """Utterance ids, each once. Ids that the memory does not hold stay: they are missed."""
     set_aside: str | None
     """One of `SET_ASIDE`; None: it is in the headline."""
+    answer: str | None = field(default=None, repr=False)
+    """The reference; None: there is none. No ranking depends on it, so it is not in the digest."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ class LabelledMemory:
     """Ready-made clues; empty without `clues.jsonl`."""
     questions: tuple[LabelledQuestion, ...]
     digest: str
-    """Changes with anything in the data; does not with `limited`."""
+    """Changes with anything in the data on which a ranking depends; does not with `limited`."""
     corrected: int = 0
     """Questions that carry `audit_error_type`: their labels are corrected already, this only informs."""
 
@@ -245,6 +247,7 @@ def _own_question(record: Mapping[str, Any], where: str, default: datetime) -> L
         default if time is None or time == "" else parse_moment(_text(record, "query_time", where), "UTC"),
         cast(list[str], evidence),
         abstains=record.get("abstention") is True or query_type == "abstention",
+        answer=_reference(record.get("answer")),
     )
 
 
@@ -257,8 +260,24 @@ def _text(record: Mapping[str, Any], key: str, where: str) -> str:
     return well_formed(value)
 
 
+def _reference(value: object) -> str | None:
+    """The reference answer as text; several parts are a list of them."""
+    if isinstance(value, list):
+        return "; ".join(part for one in cast(list[object], value) if (part := _reference(one)) is not None) or None
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    return well_formed(value) if isinstance(value, str) and value.strip() else None
+
+
 def _question(
-    query_id: str, text: str, query_type: str, asked_at: datetime, evidence: Sequence[str], *, abstains: bool
+    query_id: str,
+    text: str,
+    query_type: str,
+    asked_at: datetime,
+    evidence: Sequence[str],
+    *,
+    abstains: bool,
+    answer: str | None,
 ) -> LabelledQuestion:
     aside = None
     if query_type.casefold() == "adversarial":
@@ -267,7 +286,7 @@ def _question(
         aside = "abstention"
     elif not evidence:
         aside = "no_evidence"
-    return LabelledQuestion(query_id, text, query_type, asked_at, tuple(dict.fromkeys(evidence)), aside)
+    return LabelledQuestion(query_id, text, query_type, asked_at, tuple(dict.fromkeys(evidence)), aside, answer)
 
 
 # -- the files of LongMemEval and LoCoMo
@@ -336,6 +355,7 @@ def _longmemeval(record: Mapping[str, Any], where: str) -> LabelledMemory:
         day_after(ordered) if date is None else _longmemeval_moment(date, where),
         evidence,
         abstains=False,
+        answer=_reference(record.get("answer")),
     )
     return labelled_memory(query_id, ordered, [question])
 
@@ -383,6 +403,7 @@ def _locomo(record: Mapping[str, Any], where: str) -> LabelledMemory:
                 default,
                 [f"D{int(session)}:{int(turn)}" for session, turn in _LOCOMO_EVIDENCE.findall(named)],
                 abstains=False,
+                answer=_reference(fields.get("answer")),
             )
         )
     return labelled_memory(name, sessions, questions)

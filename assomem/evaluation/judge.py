@@ -49,20 +49,28 @@ class Judged(Generic[V]):
     verdict: V | None
     input_tokens: int = 0
     output_tokens: int = 0
-    failed: str | None = None
+    error: ModelError | None = None
     """Why the judge could not be asked."""
+
+    @property
+    def failed(self) -> str | None:
+        """The same in words."""
+        return None if self.error is None else f"{type(self.error).__name__}: {self.error}"
 
 
 class Judge:
     """A language model that marks answers. Clear verdicts are kept on disk and not asked for twice."""
 
-    def __init__(self, chat: ChatModel, folder: Path | None = None) -> None:
-        """Name the model, and the folder in which its verdicts are kept; None: nowhere.
+    def __init__(self, chat: ChatModel, folder: Path | None = None, *, fingerprint: str | None = None) -> None:
+        """Name the model, and where its verdicts are kept.
 
-        A model without a `fingerprint` is known by its name.
+        Args:
+            chat: the model.
+            folder: None: nowhere.
+            fingerprint: what the model is known by there; default: its own, or its name.
         """
         self._chat = chat
-        fingerprint: str = getattr(chat, "fingerprint", chat.name)
+        fingerprint = fingerprint or getattr(chat, "fingerprint", chat.name)
         self._kept = {
             name: Lines(None if folder is None else folder / f"{key_of(fingerprint, prompt.system, prompt.user)}.jsonl")
             for name in ("judge", "support")
@@ -97,7 +105,7 @@ class Judge:
     ) -> Judged[V]:
         prompt, kept = load_prompt(name), self._kept[name]
         key = key_of(*sorted(values.items()))
-        known: object = kept.get(key, {}).get("verdict")
+        known: object = (kept.get(key) or {}).get("verdict")
         if known in words:
             return Judged(cast(V, known))
         user = prompt.fill(values)
@@ -106,7 +114,7 @@ class Judge:
             try:
                 found = self._reply(prompt, user, words, again=again)
             except ModelError as error:
-                return Judged(None, read, written, f"{type(error).__name__}: {error}")
+                return Judged(None, read, written, error)
             read, written = read + found.input_tokens, written + found.output_tokens
             verdict = parse(found.text)
             if verdict is not None:

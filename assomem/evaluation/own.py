@@ -20,6 +20,7 @@ from assomem.evaluation.features import QuestionFeatures, features_of
 from assomem.evaluation.files import key_of
 from assomem.fusion import Preset
 from assomem.memory import AssoMem
+from assomem.models.chat import ChatModel
 from assomem.models.embedder import Embedder
 from assomem.ranking import Ranked
 from assomem.settings import Settings
@@ -120,8 +121,11 @@ def temporary_memory(
     embedder: Embedder,
     clues: str,
     progress: Callable[[int], None] | None = None,
+    chat: ChatModel | None = None,
 ) -> Generator[TemporaryMemory]:
     """A filled memory, deleted at the end. Its name begins `evaluation` and a token of what is in it.
+
+    Its answers are written by `chat`; by nobody without one, whatever the settings name.
 
     Raises:
         InputError: another process measures the same data, or the name is taken.
@@ -136,7 +140,8 @@ def temporary_memory(
     except Timeout:
         raise InputError(f"{memory.name}: another evaluation of this data is running; wait until it is done") from None
     try:
-        with TemporaryMemory(name, settings=settings, embedder=embedder) as opened:
+        silent = settings.model_copy(update={"chat_model": None})
+        with TemporaryMemory(name, settings=silent, embedder=embedder, chat=chat) as opened:
             opened.begin()
             try:
                 opened.fill(memory.sessions, clues_of(memory, clues), progress)

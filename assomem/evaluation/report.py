@@ -7,7 +7,11 @@ from pathlib import Path
 from typing import Any
 
 Results = Mapping[str, Any]
-"""The JSON of `assomem evaluate`: data, comparisons, skipped, degraded, settings, and density after a density study."""
+"""The JSON of `assomem evaluate`: data, comparisons, skipped, degraded, settings; density after a density study,
+answers after `--answers`."""
+
+Table = tuple[str, list[str], list[list[str]]]
+"""Title, columns, rows."""
 
 _BAR, _ROW, _LEFT, _WIDTH = 320, 22, 180, 640
 _PLOT_HEIGHT = 260
@@ -37,6 +41,10 @@ def markdown(results: Results) -> str:
             parts += [f"### {title}", "", *_markdown_table(columns, rows), ""]
     for title, columns, rows in _density_tables(results):
         parts += [f"## {title}", "", *_markdown_table(columns, rows), ""]
+    if "answers" in results:
+        parts += ["## Answers", "", *(f"- {line}" for line in answers_about(results["answers"])), ""]
+        for title, columns, rows in answer_tables(results["answers"]):
+            parts += [f"### {title}", "", *_markdown_table(columns, rows), ""]
     return "\n".join(parts)
 
 
@@ -60,6 +68,11 @@ def html(results: Results) -> str:
                 body += [f"<h2>Density: {escape(name)}, {escape(way)}</h2>", _curves(sizes, f"recall@{depth}")]
     for title, columns, rows in _density_tables(results):
         body += [f"<h3>{escape(title)}</h3>", _html_table(columns, rows)]
+    if "answers" in results:
+        body += ["<h2>Answers</h2>", "<ul>"]
+        body += [*(f"<li>{escape(line)}</li>" for line in answers_about(results["answers"])), "</ul>"]
+        for title, columns, rows in answer_tables(results["answers"]):
+            body += [f"<h3>{escape(title)}</h3>", _html_table(columns, rows)]
     style = (
         "body{font:15px/1.5 system-ui,sans-serif;max-width:84rem;margin:2rem auto;padding:0 1rem;color:#222}"
         "table{border-collapse:collapse;margin:.5rem 0 1.5rem}th,td{padding:.25rem .7rem;border-bottom:1px solid #ddd;"
@@ -69,6 +82,78 @@ def html(results: Results) -> str:
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Evaluation</title>'
         f"<style>{style}</style></head>\n<body>\n" + "\n".join(body) + "\n</body></html>\n"
     )
+
+
+def answer_tables(answers: Results, *, by_type: bool = True) -> list[Table]:
+    """The tables of the answers, by type of question too or not; shares in per cent with intervals in brackets; a dash where nothing was measured."""
+    tables: list[Table] = []
+    accuracy = f"acc@{answers['settings']['k']}"
+    against = [accuracy, "token_f1", "exact_match", "contains", "bert_score"]
+    statements = ["faithfulness", "faithfulness_words", "statements_cited", "citations_valid"]
+    for name, methods in answers["data"].items():
+        rows = [
+            [method, str(one["questions"]), str(one["answered"]), *(_cell(one, measure) for measure in against)]
+            for method, one in methods.items()
+        ]
+        tables.append((f"{name}: answers against the references", ["method", "questions", "answered", *against], rows))
+        types = sorted({kind for one in methods.values() for kind in one["by_type"]})
+        if by_type and len(types) > 1:
+            shown = accuracy if answers["settings"]["judge"] is not None else "token_f1"
+            first = next(iter(methods.values()))
+            rows = [
+                [method, *(_cell(one["by_type"][kind], shown) for kind in types)] for method, one in methods.items()
+            ]
+            columns = ["method", *(f"{kind} ({first['by_type'][kind]['questions']})" for kind in types)]
+            tables.append((f"{name}: {shown} by type of question", columns, rows))
+        rows = [
+            [method, str(one["statements"]), *(_cell(one, measure) for measure in statements)]
+            for method, one in methods.items()
+        ]
+        tables.append((f"{name}: statements and what they cite", ["method", "statements", *statements], rows))
+        rows = [
+            [method, str(one["questions"]), str(one["abstained"]), _cell(one, "precision"), _cell(one, "recall")]
+            for method, one in ((method, found["abstention"]) for method, found in methods.items())
+        ]
+        columns = ["method", "unanswerable", "abstained", "precision", "recall"]
+        tables.append((f"{name}: abstention", columns, rows))
+        rows = [
+            [
+                method,
+                f"{one['tokens']['a_question']:,.0f}",
+                f"{one['tokens']['judge']:,}",
+                _seconds(one["seconds_p50"]),
+                _seconds(one["seconds_mean"]),
+                str(len(one["failed"])),
+                str(len(one["unjudged"])),
+            ]
+            for method, one in methods.items()
+        ]
+        columns = ["method", "tokens a question", "tokens of the judge", "s (median)", "s (mean)", "failed", "unjudged"]
+        tables.append((f"{name}: what the answers cost", columns, rows))
+    return tables
+
+
+def answers_about(answers: Results) -> list[str]:
+    """What the numbers of the answers depend on, and how far the judge can be trusted."""
+    settings, judge = answers["settings"], answers["judge"]
+    writer = settings["chat_model"] or "nobody (quotes of the best evidence)"
+    lines = [
+        f"answers by {writer}, from the first {settings['k']} utterances; judge: {settings['judge'] or 'none'}",
+        "an answer that abstains, fails or has no clear verdict counts as wrong",
+    ]
+    if settings["budget_tokens"] is not None:
+        lines.append(f"budget {settings['budget_tokens']:,} tokens, spent {settings['spent_tokens']:,}")
+    if judge is not None:
+        kappa = "not defined" if judge["kappa"] is None else f"{judge['kappa']:.2f}"
+        wrong = {"too kind": "too_kind", "too strict": "too_strict", "no clear verdict": "unparsed", "failed": "failed"}
+        lines.append(
+            f"the judge {judge['model']} agrees with people on {_cell(judge, 'accuracy')} % of {judge['items']} "
+            f"answers marked by hand; Cohen's kappa {kappa}; "
+            + ", ".join(f"{says} {len(judge[name])}" for says, name in wrong.items())
+        )
+    lines += [f"{measure} was left out: {reason}" for measure, reason in answers["skipped"].items()]
+    lines += [f"degraded: {says}" for says in answers["degraded"]]
+    return lines
 
 
 def _about(results: Results) -> list[str]:
@@ -95,11 +180,9 @@ def _main_table(results: Results, methods: Mapping[str, Any]) -> tuple[list[str]
     return ["method", "questions", *names, "ms (median)"], rows
 
 
-def _more_tables(
-    results: Results, name: str, methods: Mapping[str, Any]
-) -> list[tuple[str, list[str], list[list[str]]]]:
+def _more_tables(results: Results, name: str, methods: Mapping[str, Any]) -> list[Table]:
     depth = f"recall@{max(results['settings']['k'])}"
-    tables: list[tuple[str, list[str], list[list[str]]]] = []
+    tables: list[Table] = []
     types = sorted({kind for found in methods.values() for kind in found["by_type"]})
     first = next(iter(methods.values()))
     headings = [f"{kind} ({first['by_type'][kind]['questions']})" for kind in types]
@@ -121,9 +204,9 @@ def _more_tables(
     return tables
 
 
-def _density_tables(results: Results) -> list[tuple[str, list[str], list[list[str]]]]:
+def _density_tables(results: Results) -> list[Table]:
     depth = f"recall@{max(results['settings']['k'])}"
-    tables: list[tuple[str, list[str], list[list[str]]]] = []
+    tables: list[Table] = []
     for name, ways in results.get("density", {}).items():
         for way, sizes in ways.items():
             methods = list(next(iter(sizes.values())))
@@ -158,6 +241,10 @@ def _signed(one: Mapping[str, float]) -> str:
 
 def _milliseconds(found: Mapping[str, Any]) -> str:
     return "–" if found["milliseconds_p50"] is None else f"{found['milliseconds_p50']:.0f}"
+
+
+def _seconds(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
 
 
 def _markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -44,9 +44,9 @@ class Lines:
             if text and not text.endswith("\n"):
                 self._append("\n")
 
-    def get(self, key: str, default: dict[str, Any]) -> dict[str, Any]:
-        """The record of a key."""
-        return self._found.get(key, default)
+    def get(self, key: str) -> dict[str, Any] | None:
+        """The record of a key; None: there is none."""
+        return self._found.get(key)
 
     def add(self, key: str, record: Mapping[str, Any]) -> None:
         """Keep a record, whose fields are plain values; several threads may do so at once."""

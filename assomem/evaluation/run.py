@@ -117,7 +117,7 @@ class Evaluation:
 
     def as_json(self) -> dict[str, Any]:
         """The results as plain values: data, comparisons, skipped, degraded, settings."""
-        named = self._named()
+        named = named_memories(self.sets)
         return {
             "data": {
                 name: {method: self.summary(memories, method) for method in self.outcomes}
@@ -183,14 +183,6 @@ class Evaluation:
             "failed": {one.query_id: one.failed for one in outcomes if one.failed is not None},
         }
 
-    def _named(self) -> dict[str, Sequence[LabelledMemory]]:
-        """What has a result of its own: every set, and the memories of sets that consist of several."""
-        named: dict[str, Sequence[LabelledMemory]] = {one.name: one.memories for one in self.sets}
-        for one in self.sets:
-            for memory in one.memories if one.named_members else ():
-                named[memory.name if memory.name not in named else f"{one.name}/{memory.name}"] = [memory]
-        return named
-
     def _scores(
         self, memories: Sequence[LabelledMemory], method: str
     ) -> tuple[list[str], NDArray[np.float64], list[tuple[LabelledMemory, LabelledQuestion]]]:
@@ -234,6 +226,15 @@ class Evaluation:
                 for kind, at in rows.items()
             }
         return found
+
+
+def named_memories(sets: Sequence[LabelledSet]) -> dict[str, Sequence[LabelledMemory]]:
+    """What has a result of its own: every set, and the memories of sets that consist of several."""
+    named: dict[str, Sequence[LabelledMemory]] = {one.name: one.memories for one in sets}
+    for one in sets:
+        for memory in one.memories if one.named_members else ():
+            named[memory.name if memory.name not in named else f"{one.name}/{memory.name}"] = [memory]
+    return named
 
 
 def planned_steps(sets: Sequence[LabelledSet], plan: Plan) -> int:
@@ -411,6 +412,7 @@ class _Work:
             self._plan.clues,
             self._embedder.fingerprint,
             self._plan.depth,
+            (self._settings.delta, self._settings.gamma),
             None if file is None else file.read_bytes(),
             code_digest(),
         )
