@@ -85,7 +85,7 @@ def html(results: Results) -> str:
 
 
 def answer_tables(answers: Results, *, by_type: bool = True) -> list[Table]:
-    """The tables of the answers, by type of question too or not; shares in per cent with intervals in brackets; a dash where nothing was measured."""
+    """The tables of the answers: shares in per cent with intervals in brackets, a dash where nothing was measured."""
     tables: list[Table] = []
     accuracy = f"acc@{answers['settings']['k']}"
     against = [accuracy, "token_f1", "exact_match", "contains", "bert_score"]
