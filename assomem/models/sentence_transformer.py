@@ -16,6 +16,9 @@ from assomem.models.plain import Prefixes, Role, Row, character_pieces
 
 _SMALL_BYTES = 1_000_000
 
+_MOST_TOKENS = 126
+"""Of a piece, even where the window is larger: one sentence among many is not seen in their common vector."""
+
 
 class SentenceTransformerVectors:
     """A `VectorSource` over a model that is loaded at the first text."""
@@ -74,6 +77,7 @@ class SentenceTransformerVectors:
             encoded = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
             places: list[tuple[int, int]] = [(int(start), int(end)) for start, end in encoded["offset_mapping"]]
             words: list[int | None] = list(encoded.word_ids())
+        most = min(most, _MOST_TOKENS)
         if len(places) <= most or most < 1:
             return [(text, max(1, len(places)))]
         # One less: cut off at a blank, the first word of a piece may take another token than inside the text.
