@@ -39,6 +39,18 @@ def _numbers(context: click.Context, parameter: click.Parameter, value: str | No
         raise click.BadParameter("must be whole numbers with commas between them", context, parameter) from None
 
 
+def _cosines(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[float, ...]:
+    """`0.90,0.95` as numbers.
+
+    Raises:
+        click.BadParameter: one of them is none.
+    """
+    try:
+        return tuple(float(part) for part in (value or "").split(",") if part.strip())
+    except ValueError:
+        raise click.BadParameter("must be numbers with commas between them", context, parameter) from None
+
+
 @click.command()
 @labelled_argument
 @click.option(
@@ -77,6 +89,20 @@ def _numbers(context: click.Context, parameter: click.Parameter, value: str | No
     metavar="PATH",
     help="Grow with sessions of these sets, besides near-duplicates; the sets measured serve each other.",
 )
+@click.option(
+    "--delta",
+    "deltas",
+    callback=_cosines,
+    metavar="D,D",
+    help="Also with clues merged from these cosines on, such as 0.90,0.95.",
+)
+@click.option(
+    "--gamma",
+    "gammas",
+    callback=_cosines,
+    metavar="G,G",
+    help="Also with SIMILAR links from these cosines on.",
+)
 @click.option("--answers", is_flag=True, help="Also ask the questions, and measure the answers.")
 @click.option(
     "--judge",
@@ -114,6 +140,8 @@ def evaluate(
     limit: int | None,
     sizes: tuple[int, ...],
     distractors: tuple[Path, ...],
+    deltas: tuple[float, ...],
+    gammas: tuple[float, ...],
     answers: bool,
     judge: str | None,
     bert_score: str | None,
@@ -163,6 +191,15 @@ def evaluate(
             steps = study(sets, others, wanted, plan, settings, progress=progress, note=note)
         results["density"] = density_json(steps)
         results["settings"]["density"] = list(wanted)
+    if deltas or gammas:
+        from assomem.evaluation.sensitivity import as_json as sensitivity_json
+        from assomem.evaluation.sensitivity import checked_cosines
+        from assomem.evaluation.sensitivity import study as try_cosines
+
+        tried = {"deltas": checked_cosines("delta", deltas), "gammas": checked_cosines("gamma", gammas)}
+        with bar("trying", planned_steps(sets, plan) * sum(map(len, tried.values()))) as progress:
+            points = try_cosines(sets, plan, settings, **tried, progress=progress, note=note)
+        results["sensitivity"] = sensitivity_json(points)
     if asked is not None:
         from assomem.evaluation.generation import measure_answers, planned_answer_steps
 
@@ -226,6 +263,11 @@ def _show(results: dict[str, Any], plan: "Plan") -> None:
                     for size, found in by_size.items()
                 ],
             )
+    from assomem.evaluation.report import sensitivity_tables
+
+    for title, columns, rows in sensitivity_tables(results):
+        say(title)
+        table([(one, "right") for one in columns], rows)
     if "answers" in results:
         from assomem.evaluation.report import answer_tables, answers_about
 

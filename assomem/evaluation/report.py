@@ -39,7 +39,7 @@ def markdown(results: Results) -> str:
         parts += [f"## {name}", "", *_markdown_table(*_main_table(results, methods)), "", _aside(methods), ""]
         for title, columns, rows in _more_tables(results, name, methods):
             parts += [f"### {title}", "", *_markdown_table(columns, rows), ""]
-    for title, columns, rows in _density_tables(results):
+    for title, columns, rows in (*_density_tables(results), *sensitivity_tables(results)):
         parts += [f"## {title}", "", *_markdown_table(columns, rows), ""]
     if "answers" in results:
         parts += ["## Answers", "", *(f"- {line}" for line in answers_about(results["answers"])), ""]
@@ -66,7 +66,7 @@ def html(results: Results) -> str:
         for way, sizes in ways.items():
             if len(sizes) > 1:
                 body += [f"<h2>Density: {escape(name)}, {escape(way)}</h2>", _curves(sizes, f"recall@{depth}")]
-    for title, columns, rows in _density_tables(results):
+    for title, columns, rows in (*_density_tables(results), *sensitivity_tables(results)):
         body += [f"<h3>{escape(title)}</h3>", _html_table(columns, rows)]
     if "answers" in results:
         body += ["<h2>Answers</h2>", "<ul>"]
@@ -216,6 +216,28 @@ def _density_tables(results: Results) -> list[Table]:
             ]
             tables.append((f"Density of {name}, {way}: {depth}", ["utterances", *methods], rows))
     return tables
+
+
+def sensitivity_tables(results: Results) -> list[Table]:
+    """A table for each set: recall of every method by δ and γ; none without a study of these."""
+    depth = f"recall@{max(results['settings']['k'])}"
+    points = results.get("sensitivity", [])
+    if not points:
+        return []
+    return [
+        (
+            f"δ and γ, {name}: {depth}",
+            ["δ", "γ", *methods],
+            [
+                [
+                    f"{point['delta']:g}", f"{point['gamma']:g}",
+                    *(_cell(point["data"][name][method], depth) for method in methods),
+                ]
+                for point in points
+            ],
+        )
+        for name, methods in points[0]["data"].items()
+    ]  # fmt: skip
 
 
 def _aside(methods: Mapping[str, Any]) -> str:

@@ -69,3 +69,19 @@ def test_wrong_use_is_named(run: Run, talks: Path, options: list[str], code: int
     done = run("evaluate", str(talks / "band"), *options)
     assert (done.returncode, done.stdout) == (code, "")
     assert says in done.stderr
+
+
+def test_delta_and_gamma_are_tried_one_at_a_time_and_shown(run: Run, talks: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    tried = ("--delta", "0.5,0.99", "--gamma", "0.8", "--report", str(folder))
+    done = run("evaluate", str(talks / "band"), "--methods", "paper", "--limit", "2", *tried, "--json")
+    assert done.returncode == 0, done.stderr
+    points: Any = json.loads(done.stdout)["sensitivity"]
+    assert [(point["delta"], point["gamma"]) for point in points] == [(0.5, 0.89), (0.99, 0.89), (0.96, 0.8)]
+    assert all(point["data"]["band"]["paper"]["questions"] == 2 for point in points)
+    assert "δ and γ, band" in (folder / "report.md").read_text(encoding="utf-8")
+    wrong = run("evaluate", str(talks / "band"), "--methods", "flat", "--delta", "0.5")
+    assert wrong.returncode == 1
+    assert "name one of them" in wrong.stderr
+    assert run("evaluate", str(talks / "band"), "--delta", "1.5").returncode == 1
+    assert run("evaluate", str(talks / "band"), "--delta", "much").returncode == 2
