@@ -253,7 +253,7 @@ class AnswerEvaluation:
                 "exact_match": compared(exact_match),
                 "contains": compared(contains),
                 "bert_score": [one.bert_score or 0.0 for _, one in pairs] if scored else None,
-                "faithfulness": [_share(one.supported) for one in stated] if judged else None,
+                "faithfulness": [sum(one.supported) / len(one.given.statements) for one in stated] if judged else None,
                 "faithfulness_words": [_share(one.words) for one in stated],
                 "statements_cited": [_share([said.cited for said in one.given.statements]) for one in stated],
                 "citations_valid": [_share([mark in one.given.sources for mark in _markers(one)]) for one in cites],
