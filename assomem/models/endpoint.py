@@ -8,6 +8,7 @@ prompt or the key.
 
 import importlib
 import json
+import os
 import threading
 import time
 import weakref
@@ -87,6 +88,7 @@ class Endpoint:
         self.gate: Gate = gate_of(self.address, concurrency=concurrency, max_wait_seconds=max_wait_seconds)
         self._opening = threading.Lock()
         self._opened: openai.OpenAI | None = None
+        self._opened_in = 0
 
     @classmethod
     def of(cls, settings: Settings) -> "Endpoint":
@@ -177,10 +179,10 @@ class Endpoint:
 
     @property
     def client(self) -> "openai.OpenAI":
-        """The client, opened at the first use."""
+        """The client, opened at the first use in each process: what forks must not share its connections."""
         with self._opening:
-            if self._opened is None:
-                self._opened = self._open()
+            if self._opened is None or self._opened_in != os.getpid():
+                self._opened, self._opened_in = self._open(), os.getpid()
                 weakref.finalize(self, self._opened.close)
             return self._opened
 

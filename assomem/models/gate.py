@@ -4,6 +4,7 @@ One gate an endpoint and process, shared by every adapter and thread that calls 
 but a thread: no lock of the database is held meanwhile.
 """
 
+import os
 import random
 import threading
 import time
@@ -35,9 +36,8 @@ class Gate:
             concurrency: calls at once, at least 1.
             max_wait_seconds: whoever would have to wait longer at a closed gate is turned away at once.
         """
-        self._changed = threading.Condition()
-        self._running = 0
         self._opens_at = 0.0
+        self.forget_callers()
         self.concurrency = concurrency
         self.max_wait_seconds = max_wait_seconds
 
@@ -70,6 +70,11 @@ class Gate:
                 self._running -= 1
                 self._changed.notify_all()
 
+    def forget_callers(self) -> None:
+        """Begin with nobody inside: in a process that was forked off, the callers of the other one are not there."""
+        self._changed = threading.Condition()
+        self._running = 0
+
     def close_for(self, seconds: float) -> None:
         """Let nobody through for so long; what was asked for earlier still holds."""
         with self._changed:
@@ -87,6 +92,15 @@ def gate_of(endpoint: str, *, concurrency: int, max_wait_seconds: float) -> Gate
         gate = _gates.setdefault(endpoint, Gate())
         gate.concurrency, gate.max_wait_seconds = concurrency, max_wait_seconds
         return gate
+
+
+def _forked() -> None:
+    for gate in _gates.values():
+        gate.forget_callers()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
 
 
 def pause_seconds(tries: int, first_seconds: float) -> float:
