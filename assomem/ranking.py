@@ -174,7 +174,8 @@ class Ranker:
     def _has_time(self, ranked: "Ranked", clock: Clock, part: str) -> bool:
         """Whether a part that ranking can do without may begin; if not, that is said in `degraded`."""
         limit = self.settings.search_seconds
-        if clock.seconds() < limit:
+        # Starting or reaching the server, which comes first, is no reason to know less.
+        if clock.seconds() - clock.spent.get("memory", 0.0) / 1000 < limit:
             return True
         ranked.degraded.append(
             f"{part} was left out: the search had taken more than {limit:g} seconds; ASSOMEM_SEARCH_SECONDS allows more"

@@ -133,8 +133,9 @@ class Settings(BaseSettings):
     weights: Path | None = None
     """A weights file in place of the shipped one."""
 
-    search_seconds: float = Field(default=10.0, gt=0, le=3600)
-    """A search that has taken so long leaves out what it can do without (late interaction, importance) and says so."""
+    search_seconds: float = Field(default=30.0, gt=0, le=3600)
+    """A search that has taken so long leaves out what it can do without (late interaction, importance) and says so.
+    Starting or reaching the server is not counted."""
 
     hops: int = Field(default=1, ge=1, le=3)
     """Searches at most for one answer: after each the language model may name what to look for next."""
