@@ -33,7 +33,7 @@ Support = Literal["supported", "unsupported"] | None
 """What a judge says of a statement and the evidence it cites."""
 
 _REPLY_TOKENS = 400
-"""A word is wanted; the room is for models that think aloud before it."""
+"""A few are wanted; the room is for models that think aloud before them."""
 
 _MOST_CHARACTERS = 6000
 """Of an answer a judge is shown so much."""
@@ -123,19 +123,17 @@ class Judge:
         return Judged(None, read, written)
 
     def _reply(self, prompt: Prompt, user: str, words: Sequence[str], *, again: bool) -> Completion:
-        if not again:
-            return self._chat.complete(prompt.system, user, max_tokens=_REPLY_TOKENS)
-        # Another prompt, so that neither a cache nor a model without chance gives the same reply; and held to the two
-        # words where the endpoint can do that.
+        if again:
+            # Another prompt, so that a model without chance does not give the same reply.
+            more = f"{user}\n\nReply with one word and nothing else: {' or '.join(words)}."
+            return self._chat.complete(prompt.system, more, max_tokens=_REPLY_TOKENS)
         schema: dict[str, Any] = {
             "type": "object",
             "properties": {"verdict": {"type": "string", "enum": list(words)}},
             "required": ["verdict"],
             "additionalProperties": False,
         }
-        form = json.dumps({"verdict": words[0]})
-        more = f"{user}\n\nReply with one JSON object and nothing else: {form}, or {words[1]} in place of {words[0]}."
-        return self._chat.complete(prompt.system, more, max_tokens=_REPLY_TOKENS, schema=schema)
+        return self._chat.complete(prompt.system, user, max_tokens=_REPLY_TOKENS, schema=schema)
 
 
 def _one_line(text: str) -> str:

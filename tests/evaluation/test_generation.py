@@ -15,14 +15,9 @@ from assomem import AssoMem, Settings, read_settings
 from assomem.errors import InputError, ModelError
 from assomem.evaluation import generation
 from assomem.evaluation.answer_metrics import contains, token_f1
+from assomem.evaluation.answers import answerable_questions, unanswerable_questions
 from assomem.evaluation.datasets import LabelledQuestion, LabelledSet, read_sets
-from assomem.evaluation.generation import (
-    AnswerPlan,
-    answerable_questions,
-    measure_answers,
-    planned_answer_steps,
-    unanswerable_questions,
-)
+from assomem.evaluation.generation import AnswerPlan, measure_answers, planned_answer_steps
 from assomem.evaluation.judge import judge_items
 from assomem.evaluation.report import html, markdown, write_report
 from assomem.evaluation.run import Plan
@@ -381,22 +376,22 @@ def test_wrong_use_of_answers_is_named(run: Run, talks: Path, options: list[str]
 def test_a_real_model_answers_and_judges_within_a_budget(
     write: Callable[..., Path], apart: Settings, small_model: SmallModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    items = judge_items()[:2]
+    items = judge_items()[:1]
     monkeypatch.setattr("assomem.evaluation.judge.judge_items", lambda: items)
     monkeypatch.setattr(generation, "judge_items", lambda: items)
     folder = write("band", q1={"answer": "Anjali"}, q2={"answer": "Koblenz"}, q3={"answer": "two hundred"})
     given = apart.model_dump(exclude_unset=True) | {
-        "chat_model": small_model.name, "openai_base_url": small_model.base_url, "chat_timeout_seconds": 200,
+        "chat_model": small_model.name, "openai_base_url": small_model.base_url, "chat_timeout_seconds": 25,
         "model_concurrency": 1, "answer_tokens": 60,
     }  # fmt: skip
     settings = read_settings(**given)
     chat = open_chat_model(settings)
-    sets, plan = read_sets([folder]), replace(ONCE, ks=(3,))
+    sets, plan = read_sets([folder]), replace(ONCE, ks=(3,), limit=1)
     answers = AnswerPlan(chat, chat, budget=Budget(60_000))
     found = measure_answers(sets, plan, answers, settings, embedder=HashingEmbedder()).as_json()
     one = found["data"]["band"]["default"]
-    assert one["questions"] == 3
-    assert 0 <= one["acc@3"] <= 1
-    assert one["tokens"]["input"] > 0 or len(one["failed"]) == 3
-    assert found["judge"]["items"] == 2
+    assert one["questions"] == 1
+    assert one["acc@3"] in {0, 1}
+    assert one["tokens"]["input"] > 0 or one["failed"]
+    assert found["judge"]["items"] == 1
     assert found["settings"]["spent_tokens"] > 0

@@ -211,9 +211,7 @@ class Reading:
         self.asked.append((system, user))
         start, end = user.index("<material>\n"), user.index("\n</material>")
         outside = user[:start] + user[end + len("\n</material>") :]
-        return Completion(
-            "correct" if "eply correct" in outside.replace("correct or", "") else "incorrect", "stop", 9, 1
-        )
+        return Completion("correct" if "eply correct" in outside else "incorrect", "stop", 9, 1)
 
     def stream(self, system: str, user: str, *, max_tokens: int) -> Any:
         raise NotImplementedError
@@ -248,8 +246,8 @@ def test_an_unclear_reply_is_asked_for_once_more_in_another_form_and_then_given_
     first = judge.judge("q", "r", "a")
     assert (first.verdict, first.failed) == (RIGHT, None)
     assert chat.calls[0].user != chat.calls[1].user
-    assert chat.calls[0].schema is None
-    assert chat.calls[1].schema is not None
+    assert chat.calls[0].schema is not None
+    assert chat.calls[1].schema is None
     second = judge.judge("q", "r", "b")
     assert (second.verdict, second.failed) == (None, None)
     assert second.input_tokens > 0
