@@ -22,6 +22,7 @@ from assomem.clues import NAME_KINDS, Clue, ClueKind, is_label, normalised
 from assomem.dialogue import CheckedSession, CheckedUtterance, well_formed
 from assomem.errors import ModelError
 from assomem.models.chat import ChatModel
+from assomem.models.metered import MeteredChatModel
 from assomem.prompts import load_prompt, quoted_line
 from assomem.terms import terms
 
@@ -217,9 +218,11 @@ def _read_window(window: Window, said: "Said", chat: ChatModel, reading: Reading
     """
     problem: str | None = None
     empty = 0
+    requests: list[_Request] = []
     for _ in range(2):
+        requests.append(_request(window, problem))
         try:
-            proposals = read_reply(_asked(window, chat, reading, problem))
+            proposals = read_reply(_asked(requests[-1], chat, reading))
         except UnusableReply as unusable:
             problem = str(unusable)
             empty += isinstance(unusable, EmptyReply)
@@ -232,12 +235,24 @@ def _read_window(window: Window, said: "Said", chat: ChatModel, reading: Reading
         reasons = "; ".join(f"{count} {reason}" for reason, count in rejected.most_common())
         problem = f"none of the {rejected.total():,} proposed clues can be found in the session ({reasons})"
         reading.rejected += rejected
+    if isinstance(chat, MeteredChatModel):
+        # Kept, they would be the answer to a later try as well.
+        for one in requests:
+            chat.discard(one.system, one.user, max_tokens=one.max_tokens, schema=one.schema)
     if empty == 2:
         raise ModelError(f"chat model {chat.name}: the reply was empty, twice")
     raise UnusableReply(f"{problem} (asked twice)")
 
 
-def _asked(window: Window, chat: ChatModel, reading: Reading, problem: str | None) -> str:
+@dataclass(frozen=True, slots=True)
+class _Request:
+    system: str
+    user: str
+    max_tokens: int
+    schema: Mapping[str, Any]
+
+
+def _request(window: Window, problem: str | None) -> _Request:
     prompt = load_prompt("clues")
     request = "List the clues of this dialogue as one JSON object."
     if problem is not None:
@@ -245,9 +260,11 @@ def _asked(window: Window, chat: ChatModel, reading: Reading, problem: str | Non
     user = prompt.fill({"dialogue": "\n".join(window.lines), "request": request})
     # Two an utterance, and some for the whole: a small model would fill whatever it is allowed.
     most = min(MAX_CLUES, 4 + 2 * len(window.positions))
-    completion = chat.complete(
-        prompt.system, user, max_tokens=REPLY_TOKENS + CLUE_TOKENS * most, schema=clue_schema(most)
-    )
+    return _Request(prompt.system, user, REPLY_TOKENS + CLUE_TOKENS * most, clue_schema(most))
+
+
+def _asked(one: _Request, chat: ChatModel, reading: Reading) -> str:
+    completion = chat.complete(one.system, one.user, max_tokens=one.max_tokens, schema=one.schema)
     reading.calls += 1
     reading.input_tokens += completion.input_tokens
     reading.output_tokens += completion.output_tokens

@@ -761,3 +761,25 @@ def test_a_real_small_model_reads_sessions_and_nothing_it_makes_up_or_was_told_b
     assert not [row for row in clues if "Wexmoor" in row["text"] or "Quarrick" in row["text"]]
     assert memory.search("Who has the bicycle?", asked_at=NOON).evidence[0].text.startswith("I sold my red bicycle")
     assert sound(memory)
+
+
+class Fingerprinted(ScriptedChatModel):
+    """As a model that the settings name: its replies are kept."""
+
+    fingerprint = "scripted/1"
+
+
+def test_a_reply_that_could_not_be_used_is_not_kept_and_a_later_try_asks_the_model(
+    settings: Settings, memory_name: str, store: Store
+) -> None:
+    del store
+    good = '{"topic": "the heron", "clues": [{"kind": "fact", "text": "heron nests by the weir", "utterances": [1]}]}'
+    chat = Fingerprinted(["no JSON", "none again", good])
+    with AssoMem(memory_name, settings=settings, embedder=HashingEmbedder(), chat=chat) as memory:
+        memory.remember([Session("s", [Utterance("Mira", "The heron nests by the weir.")])])
+        assert memory.extract().failed == 1
+        assert memory.extract().done == 1
+        assert len(chat.calls) == 3
+        # What was of use is kept: reading it again costs nothing.
+        assert memory.extract(again=True).done == 1
+        assert len(chat.calls) == 3
