@@ -19,7 +19,8 @@ from assomem.signals.relevance import scaled
 KINDS = ("people, dated", "people, undated", "assistant, dated", "assistant, undated")
 
 RELEVANCE = {
-    "late interaction", "late context", "late clue", "cosine", "context", "words", "window", "session", "pairs", "speaker",
+    "late interaction", "late context", "late clue", "cosine", "context", "words", "window", "session", "pairs",
+    "speaker",
     "names speaker", "role", "length", "first person", "reports", "opening", "reply", "time word",
 }  # fmt: skip
 

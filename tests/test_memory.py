@@ -254,7 +254,7 @@ def test_the_json_of_a_search_has_exactly_the_fields_of_the_contract(filled: Ass
     assert datetime.fromisoformat(found["asked_at"]) == ASKED
 
 
-def test_the_json_of_an_answer_adds_the_fields_of_the_contract_and_what_it_claims_and_searched_for(filled: AssoMem) -> None:
+def test_the_json_of_an_answer_adds_the_contract_its_claims_and_searches(filled: AssoMem) -> None:
     answer = filled.ask("Which kayak was repaired?", asked_at=ASKED)
     found = json.loads(json.dumps(answer.as_json()))
     contract = {"answer", "citations", "abstained", "usage"}
