@@ -70,18 +70,24 @@ class Answer:
     """The search behind it, with the evidence of all."""
 
     def as_json(self) -> dict[str, Any]:
-        """As a search, with answer, citations, claims, abstained, searches and usage; plain values."""
-        return self.result.as_json() | {
+        """As a search, with answer, citations, abstained and usage; plain values.
+
+        Where a model wrote the answer also its claims, and after several searches what was searched for.
+        """
+        plain: dict[str, Any] = self.result.as_json() | {
             "answer": self.text,
             "citations": [{"marker": one.marker, "utterance_id": one.utterance_id} for one in self.citations],
-            "claims": [
-                {"text": one.text, "markers": list(one.markers), "supported": one.supported} for one in self.claims
-            ],
             "abstained": self.abstained,
-            "searches": list(self.searches),
             "degraded": list(self.degraded),
             "usage": dict(self.usage),
         }
+        if self.claims:
+            plain["claims"] = [
+                {"text": one.text, "markers": list(one.markers), "supported": one.supported} for one in self.claims
+            ]
+        if len(self.searches) > 1:
+            plain["searches"] = list(self.searches)
+        return plain
 
 
 class SearchOptions(TypedDict, total=False):

@@ -127,6 +127,7 @@ def test_a_second_search_looks_for_what_the_model_names_and_joins_the_evidence(o
     assert answer.usage["output_tokens"] > 0
     assert "Tove moved to Oslo in May." in chat.calls[1].user
     assert answer.as_json()["searches"] == list(answer.searches)
+    assert answer.as_json()["claims"] == [{"text": "She moved in May [2].", "markers": [2], "supported": True}]
 
 
 @pytest.mark.parametrize("reply", ["NONE", "none.", "**NONE**", "", "Who repaired the weir?", "NOT_IN_MEMORY"])

@@ -95,7 +95,7 @@ def test_the_command_line_asks_a_real_model_and_streams(
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["usage"]["output_tokens"] > 0 or found["degraded"]
-    assert found["searches"] == ["Where does the heron nest?"]
+    assert "searches" not in found, "there was one only"
     assert found["evidence"][0]["text"] == "The heron nests by the weir."
     streamed = run(*asked, "--stream", env=environment)
     assert streamed.returncode == 0, streamed.stderr
