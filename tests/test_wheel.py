@@ -32,6 +32,7 @@ def test_wheel_holds_queries_prompts_weights_and_sample_and_nothing_downloaded(w
         "assomem/neo4j.lock",
         "assomem/sample/memory.jsonl",
         "assomem/sample/queries.jsonl",
+        "assomem/evaluation/judge_items.jsonl",
         "assomem/prompts/answer.md",
         "assomem/py.typed",
     } <= inside

@@ -88,6 +88,11 @@ class Marked:
         """Whether there is an answer that may be right."""
         return self.given.failed is None and not self.given.abstained
 
+    @property
+    def abstains(self) -> bool:
+        """Whether it says "not in memory", and not because the model that was to write it failed."""
+        return self.given.failed is None and self.given.abstained
+
 
 @dataclass
 class AnswerEvaluation:
@@ -212,11 +217,11 @@ class AnswerEvaluation:
         unanswerable: Sequence[tuple[LabelledQuestion, Marked]],
     ) -> dict[str, Any]:
         """How often it abstained rightly: precision over the abstentions, recall over the unanswerable questions."""
-        right = [float(one.given.abstained) for _, one in unanswerable]
-        abstained = [1.0] * int(sum(right)) + [0.0] * sum(one.given.abstained for _, one in answerable)
+        right = [float(one.abstains) for _, one in unanswerable]
+        abstained = [1.0] * int(sum(right)) + [0.0] * sum(one.abstains for _, one in answerable)
         by_reason: dict[str, Any] = {}
         for reason in UNANSWERABLE:
-            values = [float(one.given.abstained) for question, one in unanswerable if question.set_aside == reason]
+            values = [float(one.abstains) for question, one in unanswerable if question.set_aside == reason]
             by_reason[reason] = {"questions": len(values)} | _averaged({"recall": values})
         return {
             "questions": len(unanswerable),

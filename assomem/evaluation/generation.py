@@ -57,6 +57,8 @@ U = TypeVar("U")
 
 _STOPS = (StoreUnavailable, LoginRefused)
 _PROMPTS = ("answer", "follow_up")
+_OF_ONE_CALL: frozenset[ModelFailure] = frozenset({"too_long", "empty", "cut_off", "filtered"})
+"""How a call fails when the endpoint is well."""
 
 
 @dataclass(frozen=True)
@@ -318,8 +320,9 @@ class _Health:
     def note(self, error: AssoMemError | None) -> None:
         """Note how a call ended."""
         with self._counting:
-            self._in_a_row = 0 if error is None else self._in_a_row + 1
-            hopeless = isinstance(error, BudgetSpent) or (isinstance(error, ModelError) and error.kind in OF_EVERY_CALL)
+            kind = error.kind if isinstance(error, ModelError) else None
+            self._in_a_row = 0 if error is None or kind in _OF_ONE_CALL else self._in_a_row + 1
+            hopeless = isinstance(error, BudgetSpent) or kind in OF_EVERY_CALL
             if error is not None and (hopeless or self._in_a_row >= MOST_FAILURES_IN_A_ROW):
                 self.stopped = self.stopped or str(error)
 

@@ -248,13 +248,18 @@ def test_a_run_that_was_cut_short_goes_on(sample: list[LabelledSet], apart: Sett
 
 @pytest.mark.parametrize(
     ("error", "calls"),
-    [(ModelError("the key was refused", kind="key_refused"), 1), (ModelError("out of reach", kind="unreachable"), 5)],
+    [
+        (ModelError("the key was refused", kind="key_refused"), 1),
+        (ModelError("out of reach", kind="unreachable"), 5),
+        (ModelError("cut off", kind="cut_off"), 33),
+    ],
 )
-def test_a_model_that_cannot_answer_is_not_asked_for_ever(
+def test_a_model_that_cannot_answer_is_asked_as_long_as_another_question_may_fare_better(
     sample: list[LabelledSet], apart: Settings, error: ModelError, calls: int
 ) -> None:
     alone = apart.model_copy(update={"model_concurrency": 1})
-    chat = Table(dict.fromkeys(references(sample), error))
+    questions = [*sample[0].memories[0].asked, *unanswerable_questions(sample[0].memories[0])]
+    chat = Table({key(one): error for one in questions})
     found = measure_answers(sample, ONCE, AnswerPlan(chat), alone, embedder=HashingEmbedder()).as_json()
     assert len(chat.asked) == calls
     one = found["data"]["sample"]["default"]
