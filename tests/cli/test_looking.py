@@ -49,7 +49,7 @@ def test_an_utterance_is_added_shown_and_forgotten(run: Run, memory_name: str) -
     assert first["said_at"] == "2026-11-30T09:00:00+01:00"
 
     gone = parsed(run("forget", "--utterance", first["utterance_id"], "--memory", memory_name, "--json"))
-    assert set(gone) == {"memory", "utterances", "clues"}
+    assert set(gone) == {"memory", "utterances", "clues", "degraded"}
     assert (gone["memory"], gone["utterances"]) == (memory_name, 1)
     nowhere = run("forget", "--session", "nowhere", "--memory", memory_name)
     assert (nowhere.returncode, nowhere.stdout) == (1, "")
