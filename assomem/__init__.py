@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from assomem.analytics import AnalyticsResult
     from assomem.answer import Citation
     from assomem.clues import ReadyMadeClue
     from assomem.dialogue import Session, Utterance
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from assomem.times import Interval
 
 __all__ = [
+    "AnalyticsResult",
     "Answer",
     "AssoMem",
     "AssoMemError",
@@ -41,6 +43,7 @@ __all__ = [
 __version__ = "0.1.0"
 
 _HOME = {
+    "AnalyticsResult": "analytics",
     "Answer": "memory",
     "AssoMem": "memory",
     "AssoMemError": "errors",

@@ -16,10 +16,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack, overload
 from zoneinfo import ZoneInfo
 
 from assomem import graph, store
+from assomem.analytics import AnalyticsResult, check_analytics, list_analytics, run_analytics
 from assomem.answer import Citation, Claim, Context, Found, Written, look_further, stream_answer, write_answer
 from assomem.candidates import Filters, Layouts, MemoryState
 from assomem.clues import ReadyMadeClue
@@ -434,6 +435,27 @@ class AssoMem:
         if not rows:
             raise InputError(f"show: memory {self.memory!r} has no session and no utterance {name!r}")
         return _plain(rows)
+
+    @overload
+    def analytics(self, /) -> list[dict[str, Any]]: ...
+
+    @overload
+    def analytics(self, name: str, /, **parameters: object) -> AnalyticsResult: ...
+
+    def analytics(self, name: str | None = None, /, **parameters: object) -> list[dict[str, Any]] | AnalyticsResult:
+        """Without a name the statements there are: name, title, parameters. With one, what it finds in this memory.
+
+        `memory.analytics("speakers").frame()` is a DataFrame of pandas. docs/analytics.md says what each shows.
+
+        Raises:
+            UnknownMemory: there is no such memory.
+            InputError: there is no such statement, or a parameter is not its own or not of its type.
+        """
+        if name is None:
+            return list_analytics()
+        check_analytics(name, parameters)
+        self._state()
+        return run_analytics(self._store, self.memory, name, parameters)
 
     def doctor(self) -> list[graph.Problem]:
         """What is wrong with the memories of this database; reads only, and names each check."""

@@ -7,6 +7,7 @@
     extracting  extract
     asking      search, ask, explain
     looking     memories, sessions, clues, show
+    analytics   analytics list, analytics run
     evaluate    evaluate
     fit         fit
     demo        demo
@@ -24,6 +25,7 @@ import click
 
 from assomem import __version__
 from assomem.cli import asking, looking, server, writing
+from assomem.cli.analytics import analytics
 from assomem.cli.demo import demo
 from assomem.cli.evaluate import evaluate
 from assomem.cli.extracting import extract
@@ -62,6 +64,7 @@ for _command in (
     looking.sessions,
     looking.clues,
     looking.show,
+    analytics,
     writing.forget,
     evaluate,
     fit,

@@ -42,9 +42,8 @@ def check(store: Store) -> list[Problem]:
             found = store.read(query, memory=memory)
             count = found[0]["count"] if found else 0
             if count:
-                title = query.text.splitlines()[0].removeprefix("// ")
                 check_name = name.rsplit("/", 1)[1]
                 problems.append(
-                    Problem(check_name, count, f"memory {memory!r}: {title}", check_name in REPAIRED_BY_REPEAT)
+                    Problem(check_name, count, f"memory {memory!r}: {query.title}", check_name in REPAIRED_BY_REPEAT)
                 )
     return problems
