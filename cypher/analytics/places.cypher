@@ -12,9 +12,9 @@
 
 CYPHER 25
 MATCH (one:Clue {memory: $memory, kind: 'place'})<-[:BELONGS]-(said:Utterance {memory: $memory})
-MATCH (said)-[:IN]->(session:Session {memory: $memory})
-WITH session, one, collect(said.uid) AS said
-WITH session, collect({clue: one, said: said}) AS mentioned
+WITH said.session_id AS session_id, one, collect(said.uid) AS said
+WITH session_id, collect({clue: one, said: said}) AS mentioned
+MATCH (session:Session {memory: $memory, session_id: session_id})
 UNWIND mentioned AS first
 UNWIND mentioned AS further
 WITH session, first, further

@@ -37,6 +37,50 @@ def test_a_query_is_named_by_its_path_and_declares_parameters_and_columns(folder
     assert found.columns == ("one", "two")
 
 
+def test_parameters_are_declared_with_type_default_and_words(folder: Path) -> None:
+    write(
+        folder,
+        "// Says.\n//\n// $memory  STRING  whose\n// $limit  INTEGER = 20  rows at most\n"
+        "// $kind  STRING = ''  '' all\n"
+        "// $name  STRING = 'a = b'  a name\n// $share  FLOAT = -0.5  of all\n// $old  BOOLEAN = false  also old ones\n"
+        "// $at  ZONED DATETIME  when\n// $ids  LIST<STRING>  a = b\n\n"
+        "CYPHER 25\nRETURN $memory, $limit, $kind, $name, $share, $old, $at, $ids\n",
+    )
+    assert [(one.name, one.type, one.default, one.says) for one in load("q").takes] == [
+        ("memory", "STRING", None, "whose"),
+        ("limit", "INTEGER", 20, "rows at most"),
+        ("kind", "STRING", "", "'' all"),
+        ("name", "STRING", "a = b", "a name"),
+        ("share", "FLOAT", -0.5, "of all"),
+        ("old", "BOOLEAN", False, "also old ones"),
+        ("at", "ZONED DATETIME", None, "when"),
+        ("ids", "LIST<STRING>", None, "a = b"),
+    ]
+    assert load("q").title == "Says."
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        "integer  so many",
+        "INTEGER = '1'  so many",
+        "INTEGER = 1.0  so many",
+        "INTEGER = one  so many",
+        "FLOAT = 1  so many",
+        "BOOLEAN = yes  so many",
+        "STRING = all  so many",
+        "STRING = ''",
+        "INTEGER = 1",
+        "INTEGER =",
+        "LIST<STRING> = []  so many",
+    ],
+)
+def test_a_parameter_without_a_type_or_with_a_default_of_another_is_refused(folder: Path, declared: str) -> None:
+    write(folder, f"// Says.\n// $n  {declared}\nCYPHER 25\nRETURN $n\n")
+    with pytest.raises(QueryFileError, match=r"q: (\$n has no type|the default of \$n must be)"):
+        load("q")
+
+
 @pytest.mark.parametrize(
     "body",
     [
