@@ -206,8 +206,7 @@ def test_a_result_is_a_frame_of_pandas(sample: AssoMem) -> None:
     result = sample.analytics("busiest_days")
     frame = result.frame()
     assert list(frame.columns) == list(result.columns)
-    utterances: Any = frame["utterances"]
-    assert utterances.sum() == 132
+    assert frame.shape == (10, len(result.columns))
     assert list(sample.analytics("plans", limit=0).frame().columns) == list(load("analytics/plans").columns)
 
 

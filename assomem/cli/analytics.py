@@ -58,15 +58,19 @@ def run(name: str, given: tuple[str, ...], as_csv: bool, memory_name: str, as_js
         writer.writerow(result.columns)
         writer.writerows([_cell(value) for value in row] for row in result.rows)
     elif result.rows:
-        numbers = [
-            all(isinstance(row[place], int | float) for row in result.rows) for place in range(len(result.columns))
+        cells = list(zip(*result.rows, strict=True))
+        long = [
+            column
+            for column, values in zip(result.columns, cells, strict=True)
+            if any(isinstance(value, str) and len(value) > 60 for value in values)
         ]
-        widths = [max(len(str(row[place])) for row in result.rows) for place in range(len(result.columns))]
-        widest = max(range(len(widths)), key=widths.__getitem__)
         table(
-            [(column, "right") if number else column for column, number in zip(result.columns, numbers, strict=True)],
+            [
+                (column, "right" if all(isinstance(value, int | float) for value in values) else "left")
+                for column, values in zip(result.columns, cells, strict=True)
+            ],
             result.rows,
-            wide=result.columns[widest] if widths[widest] > 40 else "",
+            wide=long[0] if len(long) == 1 else "",  # one text is shortened to its line, several are folded
         )
     else:
         say("nothing found")
