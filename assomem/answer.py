@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 
+from assomem.dialogue import well_formed
 from assomem.errors import ModelError
 from assomem.evidence import Evidence, SearchResult, joined
 from assomem.models.chat import ChatModel, Completion
@@ -277,7 +278,7 @@ def _asked(
     shown, note = _fill(evidence, budget_tokens, context)
     prompt = load_prompt("answer")
     user = prompt.fill(
-        {"evidence": _lines(shown), "asked_at": _moment(asked_at) + _zone(asked_at), "question": question}
+        {"evidence": _lines(shown), "asked_at": _moment(asked_at) + _zone(asked_at), "question": well_formed(question)}
     )
     return _Asked(chat, prompt, user, shown, note)
 

@@ -130,7 +130,7 @@ class AssoMem:
         """
         self.memory = check_memory_name(memory)
         self.settings = settings or read_settings()
-        self._given_embedder = None if embedder is None else as_embedder(embedder, self.settings)
+        self._given_embedder = None if embedder is None else as_embedder(embedder, self.settings, self.memory)
         self._given_chat = None if chat is None else as_chat_model(chat)
         self._progress = progress
         self._neighbours = Neighbours()

@@ -158,6 +158,13 @@ class Settings(BaseSettings):
                 raise ValueError("not an IANA time zone name such as Europe/Berlin or UTC") from error
         return name
 
+    @field_validator("openai_api_key")
+    @classmethod
+    def _sendable(cls, key: SecretStr | None) -> SecretStr | None:
+        if key is not None and not (key.get_secret_value().isascii() and key.get_secret_value().isprintable()):
+            raise ValueError("holds a character that no key has: a line break, or one beyond ASCII")
+        return key
+
     @field_validator("neo4j_uri")
     @classmethod
     def _known_scheme(cls, uri: str | None) -> str | None:

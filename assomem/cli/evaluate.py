@@ -45,10 +45,15 @@ def _cosines(context: click.Context, parameter: click.Parameter, value: str | No
     Raises:
         click.BadParameter: one of them is none.
     """
+    if value is None:
+        return ()
     try:
-        return tuple(float(part) for part in (value or "").split(",") if part.strip())
+        cosines = tuple(float(part) for part in value.split(","))
     except ValueError:
-        raise click.BadParameter("must be numbers with commas between them", context, parameter) from None
+        cosines = ()
+    if not cosines or not all(0 < cosine <= 1 for cosine in cosines):
+        raise click.BadParameter("must be cosines above 0 and at most 1, such as 0.90,0.95", context, parameter)
+    return cosines
 
 
 @click.command()
@@ -161,6 +166,8 @@ def evaluate(
     from assomem.evaluation.run import Plan, planned_steps
     from assomem.evaluation.run import evaluate as run
 
+    if judge is not None and not judge.strip():
+        raise click.UsageError("--judge is empty; name a language model as in ASSOMEM_CHAT_MODEL, or leave it out")
     if distractors and not sizes:
         raise click.UsageError("--distractors grows memories for --density; say to which sizes")
     for option, given in (("--judge", judge), ("--bert-score", bert_score), ("--budget-tokens", budget_tokens)):

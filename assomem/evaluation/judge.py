@@ -277,15 +277,37 @@ def parse_verdict(reply: str) -> Verdict:
     same line ("Correct. But the date is incorrect."), hedged ("partly correct") or a double negation ("not incorrect":
     that is less than "correct"). What stands in later lines and is no statement does not matter.
     """
-    return _CORRECT.read(reply)
+    return _stated(_CORRECT, reply, "correct")
 
 
 def parse_support(reply: str) -> Support:
     """`supported` or `unsupported`, by the rules of `parse_verdict`."""
-    return _SUPPORTED.read(reply)
+    return _stated(_SUPPORTED, reply, "supported")
+
+
+def _stated(words: "_Words[V]", reply: str, positive: V) -> V | None:
+    """What the reply states; a positive statement only where nothing in the reply takes anything of it back."""
+    reply = _REASONING.sub("", reply)
+    # "The correct answer: Rome" tells the reference and marks nothing.
+    found = words.read(_THE_RIGHT_ONE.sub("", reply))
+    if found != positive:
+        return found
+    return None if _UNMARKED.search(reply) or _TAKEN_BACK.search(_JSON_OBJECT.sub("", reply)) else found
 
 
 _REASONING = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_THE_RIGHT_ONE = re.compile(
+    r"(?:\bthe\s+)?\bcorrect\s+(?:answer|one|response|reply|value)\b(?:\s*\([^)\n]*\))?[\s*_]*:[^\n\"{}]*",
+    re.IGNORECASE,
+)
+_UNMARKED = re.compile(r"\[\s*[xX✓✔]?\s*\]|~~|☐|☑|\b(?:correct|supported)\W{1,4}(?:false|no|0)\b", re.IGNORECASE)
+"""Boxes to tick, text struck out, "correct: false": what is marked there cannot be told from the words alone."""
+_TAKEN_BACK = re.compile(
+    r"\b(?:wrong(?:ly)?|mistaken?|errors?|erroneous|fails?|failed|mostly|partly|partially|apart from|except|although|"
+    r"though|no, wait|wait|on reflection|changed my mind|do not think|don't think|contradicts?)\b|\(not\)",
+    re.IGNORECASE,
+)
+_JSON_OBJECT = re.compile(r"\{[^{}]*\}")
 _END_OF_REASONING = re.compile(r"\A.*</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
 _TEMPLATE_MARK = re.compile(r"<\|[^|<>]{1,40}\|>|</?s>")
 _BOXED = re.compile(r"\\(?:boxed|text|textbf|mathrm)\s*\{([^{}]*)\}")

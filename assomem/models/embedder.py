@@ -165,7 +165,7 @@ def _open_plain(name: str, settings: Settings, memory: str | None) -> Embedder:
         )
     elif named is not None:
         model = named[1]
-        source = open_vectors(*named)
+        source = open_vectors(*named, settings, memory)
     elif (kind == "sentence-transformers" and model) or "/" in name or Path(name).expanduser().is_dir():
         from assomem.models.sentence_transformer import SentenceTransformerVectors
 

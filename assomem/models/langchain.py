@@ -20,6 +20,7 @@ from assomem.models.endpoint import refusal
 from assomem.models.gate import Closed, Gate, gate_of
 from assomem.models.plain import PlainEmbedder, Role, Row, character_pieces, prefixes_for
 from assomem.models.replies import VisibleText, answer_in, whole_answer
+from assomem.models.usage import Call, Ledger, usage_file
 from assomem.settings import Settings
 
 if TYPE_CHECKING:
@@ -55,16 +56,44 @@ def provider_of(name: str, providers: frozenset[str]) -> tuple[str, str] | None:
 
 
 def as_chat_model(given: "ChatModel | BaseChatModel") -> ChatModel:
-    """A model as ours: one of LangChain's is wrapped, any other is ours already."""
-    return LangChainChatModel(cast("BaseChatModel", given)) if _of_langchain(given) else cast("ChatModel", given)
+    """A model as ours: one of LangChain's is wrapped, any other is ours already.
+
+    Raises:
+        SettingsError: it is no chat model.
+    """
+    if _of_langchain(given):
+        from langchain_core.language_models import BaseChatModel
+
+        if isinstance(given, BaseChatModel):
+            return LangChainChatModel(given)
+    elif all(callable(getattr(given, name, None)) for name in ("complete", "stream")):
+        return cast("ChatModel", given)
+    raise SettingsError(
+        f"chat: {type(given).__name__} is no chat model; give a ChatModel of assomem.models, or a chat model of "
+        "LangChain's (BaseChatModel, such as ChatOpenAI; its plain LLMs are not)"
+    )
 
 
-def as_embedder(given: "Embedder | Embeddings", settings: Settings | None = None) -> Embedder:
-    """Likewise an embedder, with δ and γ of the settings. What LangChain calls the model is in the fingerprint."""
-    if not _of_langchain(given):
+def as_embedder(
+    given: "Embedder | Embeddings", settings: Settings | None = None, memory: str | None = None
+) -> Embedder:
+    """Likewise an embedder, with δ and γ of the settings, its calls noted for `memory`.
+
+    What LangChain calls the model is in the fingerprint.
+
+    Raises:
+        SettingsError: it is no embedder.
+    """
+    if all(callable(getattr(given, name, None)) for name in ("embed_utterances", "embed_question")):
         return cast("Embedder", given)
+    if not all(callable(getattr(given, name, None)) for name in ("embed_documents", "embed_query")):
+        raise SettingsError(
+            f"embedder: {type(given).__name__} is no embedder; give an Embedder of assomem.models, or embeddings "
+            "of LangChain's"
+        )
     name = _name_of(given)
-    source = LangChainVectors(name, cast("Embeddings", given))
+    ledger = None if settings is None else Ledger(usage_file(settings))
+    source = LangChainVectors(name, cast("Embeddings", given), ledger=ledger, memory=memory)
     if settings is None:
         return PlainEmbedder(name, source)
     return PlainEmbedder(name, source, lambda: prefixes_for("", settings), delta=settings.delta, gamma=settings.gamma)
@@ -87,10 +116,10 @@ def open_chat(provider: str, model: str, settings: Settings) -> ChatModel:
     )
 
 
-def open_vectors(provider: str, model: str) -> "LangChainVectors":
-    """Embeddings by LangChain's `init_embeddings`. Errors as for `open_chat`."""
+def open_vectors(provider: str, model: str, settings: Settings, memory: str | None) -> "LangChainVectors":
+    """Embeddings by LangChain's `init_embeddings`, their calls noted for `memory`. Errors as for `open_chat`."""
     opened = _init("langchain.embeddings", "init_embeddings", provider, model, "embedder")
-    return LangChainVectors(f"{provider}:{model}", opened)
+    return LangChainVectors(f"{provider}:{model}", opened, ledger=Ledger(usage_file(settings)), memory=memory)
 
 
 class LangChainChatModel:
@@ -183,9 +212,13 @@ class LangChainChatModel:
 class LangChainVectors:
     """A `VectorSource` over embeddings of LangChain's."""
 
-    def __init__(self, name: str, embeddings: "Embeddings") -> None:
-        """Put it before embeddings; `name` is part of the fingerprint."""
+    def __init__(
+        self, name: str, embeddings: "Embeddings", *, ledger: Ledger | None = None, memory: str | None = None
+    ) -> None:
+        """Put it before embeddings; `name` is part of the fingerprint, calls are noted in `ledger` for `memory`."""
         self._name = name
+        self._ledger = ledger
+        self._memory = memory
         self._embeddings = embeddings
         self._gate = gate_of(f"langchain {name}", concurrency=4, max_wait_seconds=120.0)
 
@@ -210,6 +243,7 @@ class LangChainVectors:
             batch = list(texts[at : at + _BATCH_TEXTS])
             failure: ModelError | None = None
             rows: list[list[float]] = []
+            started = time.perf_counter()
             with _turn(self._gate, 600.0, f"embedder {self._name}"):
                 try:
                     if role == "question":
@@ -218,6 +252,11 @@ class LangChainVectors:
                         rows = self._embeddings.embed_documents(batch)
                 except Exception as error:  # noqa: BLE001  (every provider has errors of its own)
                     failure = _failure(f"embedder {self._name}", error, [])
+            if self._ledger is not None:
+                seconds = time.perf_counter() - started
+                about = sum(map(len, batch)) // 4
+                outcome = "ok" if failure is None else failure.kind
+                self._ledger.note(Call(self._memory, "embed", self._name, about, 0, seconds, outcome, True, ()))
             if failure is not None:
                 raise failure
             if len(rows) != len(batch):

@@ -26,7 +26,7 @@ _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday",
 
 # What chat templates put around messages. Some servers read these marks wherever they stand, so a stored text
 # that holds one could end the user's message and begin one of the system's.
-_TEMPLATE_MARKS = r"\|[a-z_]+\|>|/?s>|(?:start|end)_of_turn>|<?/?sys>"
+_TEMPLATE_MARKS = r"[|｜][^<>|｜\n]{1,60}[|｜]>|/?s>|(?:start|end)_of_turn>|<?/?sys>"
 _BRACKET_MARKS = re.compile(r"\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_RESULTS)\])", re.IGNORECASE)
 
 

@@ -83,5 +83,6 @@ def test_delta_and_gamma_are_tried_one_at_a_time_and_shown(run: Run, talks: Path
     wrong = run("evaluate", str(talks / "band"), "--methods", "flat", "--delta", "0.5")
     assert wrong.returncode == 1
     assert "name one of them" in wrong.stderr
-    assert run("evaluate", str(talks / "band"), "--delta", "1.5").returncode == 1
-    assert run("evaluate", str(talks / "band"), "--delta", "much").returncode == 2
+    for value in ("1.5", "much", "nan", "", "-1"):
+        assert run("evaluate", str(talks / "band"), "--delta", value).returncode == 2
+    assert run("evaluate", str(talks / "band"), "--answers", "--judge", "").returncode == 2

@@ -337,3 +337,41 @@ def test_a_judge_that_marks_as_people_do_agrees_wholly_and_one_that_is_always_ki
     assert kind.kappa == 0
     assert len(kind.too_kind) == 30
     assert kind.ci95[0] <= kind.accuracy <= kind.ci95[1]
+
+
+@pytest.mark.parametrize(
+    ("reply", "verdict"),
+    [
+        ("Correct answer: Rome", None),
+        ("The correct answer: Rome. The given answer says Paris.", None),
+        ("Correct answer: Rome\nGiven answer: Paris", None),
+        ("**Correct answer:** Rome. **Given:** Paris.", None),
+        ("Correct answer (reference): Rome. Candidate: Paris. These differ.", None),
+        ("The correct one: Rome; the answer says Paris", None),
+        ("Incorrect.\nCorrect answer: Rome", "incorrect"),
+        ("Incorrect\nThe correct answer: Rome", "incorrect"),
+        ("Correct: false", None),
+        ("Correct: 0", None),
+        ("- [ ] correct\n- [x] incorrect", None),
+        ("[ ] correct\n[x] incorrect", None),
+        ("~~correct~~", None),
+        ("Correct, wrong date", None),
+        ("Correct: wrong date", None),
+        ("Correct – with the wrong city", None),
+        ("The answer is correct, I do not think.", None),
+        ("Correct. The answer names the wrong city, so it fails.", None),
+        ("Correct, mostly.", None),
+        ("The answer is correct\nNo, wait. The date is different.", None),
+        ("Correct\n(not)", None),
+        ('{"verdict": "correct"} I changed my mind: incorrect', None),
+        ("Correct.", "correct"),
+        ('{"verdict": "correct"}', "correct"),
+    ],
+)
+def test_what_names_the_right_answer_or_takes_something_back_is_no_praise(reply: str, verdict: str | None) -> None:
+    assert parse_verdict(reply) == verdict
+
+
+@pytest.mark.parametrize("reply", ["Supported: false", "supported, apart from the date"])
+def test_support_that_is_taken_back_is_none(reply: str) -> None:
+    assert parse_support(reply) != "supported"

@@ -2,15 +2,17 @@
 
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
-from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.language_models import FakeListLLM, GenericFakeChatModel
 from langchain_core.messages import AIMessage
 
+from assomem import AssoMem
 from assomem.errors import ModelError, SettingsError
 from assomem.models.chat import Completion, open_chat_model
 from assomem.models.doubles import HashingEmbedder, ScriptedChatModel
@@ -24,6 +26,7 @@ from assomem.models.langchain import (
     provider_of,
 )
 from assomem.models.openai_chat import OpenAIChatModel
+from assomem.models.usage import Ledger, usage_file
 from assomem.settings import read_settings
 
 PRIVATE = "CANARYWORD"
@@ -237,3 +240,21 @@ def test_the_providers_are_those_that_langchain_knows() -> None:
     assert "openai" not in CHAT_PROVIDERS | EMBEDDING_PROVIDERS
     names: Sequence[str] = sorted(CHAT_PROVIDERS | EMBEDDING_PROVIDERS)
     assert all(name.isidentifier() for name in names)
+
+
+@pytest.mark.parametrize("given", ["hello", object(), FakeListLLM(responses=["x"])])
+def test_what_is_no_model_is_refused_when_it_is_given(given: Any) -> None:
+    with pytest.raises(SettingsError, match="no chat model"):
+        AssoMem("alice", settings=read_settings(), chat=given)
+    with pytest.raises(SettingsError, match="no embedder"):
+        AssoMem("alice", settings=read_settings(), embedder=given)
+
+
+def test_calls_of_embeddings_given_as_an_object_are_in_the_ledger(tmp_path: Path) -> None:
+    settings = read_settings(home=tmp_path)
+    embedder = as_embedder(DeterministicFakeEmbedding(size=16), settings, "alice")
+    embedder.embed_question("Where is the heron?")
+    (total,) = Ledger(usage_file(settings)).totals("alice")
+    assert total.purpose == "embed"
+    assert total.calls >= 1
+    assert total.input_tokens > 0
