@@ -1,5 +1,6 @@
 """Neo4j Browser, in a real Chromium, on the managed server."""
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from assomem.sample import sample_folder
 from assomem.server import Address
 from assomem.store import load
 
+DOCS = Path(__file__).parents[2] / "docs"
 BUILD = Path(__file__).parents[2] / "build"
 SECONDS = 1000
 FLAGS = [
@@ -49,11 +51,7 @@ def sample(server: Address, settings: Settings, memory_name: str) -> Iterator[st
 
 
 def test_browser_signs_in_and_draws_clues_and_utterances(page: Page, server: Address, sample: str) -> None:
-    assert server.browser_url is not None
-    page.goto(f"{server.browser_url}?dbms={server.uri.replace('://', f'://{server.username}@')}")
-    page.fill("input[type=password]", server.password, timeout=60 * SECONDS)
-    page.click("[data-testid=connect]")
-    page.wait_for_selector("text=You are connected", timeout=60 * SECONDS)
+    _sign_in(page, server)
 
     _run(page, f":param memory => '{sample}'")
     page.wait_for_selector("[data-testid=rawParamData]", timeout=30 * SECONDS)
@@ -65,6 +63,25 @@ def test_browser_signs_in_and_draws_clues_and_utterances(page: Page, server: Add
     assert page.locator("svg g.node").count() >= 10
     BUILD.mkdir(exist_ok=True)
     page.screenshot(path=BUILD / "browser.png")
+
+
+def test_analytics_run_as_they_lie_with_the_parameters_of_their_page(page: Page, server: Address, sample: str) -> None:
+    _sign_in(page, server)
+    block = re.findall(r"^    (:param .*)$", (DOCS / "analytics.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert "'default'" in block[0]
+    _run(page, "\n".join([block[0].replace("default", sample), *block[1:]]))
+    page.wait_for_timeout(5 * SECONDS)
+    for name, shows in (("important_clues", "Mrs. Okafor"), ("longest_sessions", "13.31"), ("sessions_like", "s09")):
+        _run(page, load(f"analytics/{name}").text)
+        page.wait_for_selector(f"table td:has-text('{shows}')", timeout=60 * SECONDS)
+
+
+def _sign_in(page: Page, server: Address) -> None:
+    assert server.browser_url is not None
+    page.goto(f"{server.browser_url}?dbms={server.uri.replace('://', f'://{server.username}@')}")
+    page.fill("input[type=password]", server.password, timeout=60 * SECONDS)
+    page.click("[data-testid=connect]")
+    page.wait_for_selector("text=You are connected", timeout=60 * SECONDS)
 
 
 def _run(page: Page, statement: str) -> None:
