@@ -13,12 +13,14 @@
 
 CYPHER 25
 MATCH (utterance:Utterance {memory: $memory})
+USING INDEX utterance:Utterance(memory, ordinal)
 WHERE utterance.ordinal >= 0
 WITH utterance.speaker_key AS key, min(utterance.speaker) AS speaker, count(utterance) AS said
 ORDER BY said DESC, key
 LIMIT $limit
 CALL (key) {
   MATCH (utterance:Utterance {memory: $memory, speaker_key: key})-[:BELONGS]->(node:Clue {memory: $memory})
+  USING INDEX utterance:Utterance(memory, speaker_key)
   WHERE CASE $kind WHEN '' THEN node.kind <> 'topic' ELSE node.kind = $kind END
   WITH node, count(utterance) AS utterances
   ORDER BY utterances DESC, node.uid
