@@ -225,13 +225,7 @@ def look_further(
     while len(found.searches) < hops and found.result.evidence:
         shown, _ = _fill(found.result.evidence, budget_tokens, {})
         prompt = load_prompt("follow_up")
-        user = prompt.fill(
-            {
-                "evidence": _lines(shown),
-                "asked_at": _moment(result.asked_at) + _zone(result.asked_at),
-                "question": result.question,
-            }
-        )
+        user = prompt.fill(_material(shown, result.asked_at, result.question))
         try:
             completion = chat.complete(prompt.system, user, max_tokens=_FOLLOW_UP_TOKENS)
         except ModelError as error:
@@ -277,14 +271,17 @@ def _asked(
         return _quoted(evidence, confident, _NO_MODEL)
     shown, note = _fill(evidence, budget_tokens, context)
     prompt = load_prompt("answer")
-    user = prompt.fill(
-        {"evidence": _lines(shown), "asked_at": _moment(asked_at) + _zone(asked_at), "question": well_formed(question)}
-    )
+    user = prompt.fill(_material(shown, asked_at, question))
     return _Asked(chat, prompt, user, shown, note)
 
 
-def _lines(shown: Sequence[tuple[Evidence, str]]) -> str:
-    return "\n".join(line for _, line in sorted(shown, key=_by_date))
+def _material(shown: Sequence[tuple[Evidence, str]], asked_at: datetime, question: str) -> dict[str, str]:
+    """What both prompts are filled with: the evidence oldest first, when it was asked, and the question."""
+    return {
+        "evidence": "\n".join(line for _, line in sorted(shown, key=_by_date)),
+        "asked_at": _moment(asked_at) + _zone(asked_at),
+        "question": well_formed(question),
+    }
 
 
 def _failed(error: object) -> str:
